@@ -1,0 +1,44 @@
+import js from '@eslint/js'
+import svelte from 'eslint-plugin-svelte'
+import globals from 'globals'
+import ts from 'typescript-eslint'
+import svelteConfig from './svelte.config.js'
+
+const onlyHostMayImportTauri = {
+  patterns: [{ group: ['@tauri-apps/*'], message: 'Only src/lib/host may import @tauri-apps.' }],
+}
+
+export default ts.config(
+  { ignores: ['dist', 'node_modules', 'src/lib/protocol'] },
+  js.configs.recommended,
+  ...ts.configs.strict,
+  ...svelte.configs.recommended,
+  {
+    languageOptions: { globals: { ...globals.browser, ...globals.node } },
+    rules: {
+      // TypeScript reports unknown names itself, with types in view.
+      'no-undef': 'off',
+      'no-restricted-imports': ['error', onlyHostMayImportTauri],
+      'max-lines-per-function': ['error', { max: 100, skipBlankLines: true, skipComments: true }],
+      // Text of models, tools and files must never become markup.
+      'svelte/no-at-html-tags': 'error',
+      'svelte/no-inline-styles': ['error', { allowTransitions: true }],
+      eqeqeq: 'error',
+    },
+  },
+  {
+    files: ['**/*.svelte', '**/*.svelte.ts'],
+    languageOptions: {
+      parserOptions: {
+        projectService: true,
+        extraFileExtensions: ['.svelte'],
+        parser: ts.parser,
+        svelteConfig,
+      },
+    },
+  },
+  {
+    files: ['src/lib/host/**', '**/*.test.ts'],
+    rules: { 'no-restricted-imports': 'off', 'max-lines-per-function': 'off' },
+  },
+)
