@@ -1,1 +1,29 @@
-//! paddock-provider
+//! Adapters to model APIs: bytes in, a normalised stream of model events out.
+//!
+//! The wall stands here so that the loop never sees a wire format. One call of [`Provider::sample`] is one attempt:
+//! retries, limits and what is done with the answer belong to the loop. Deliberately absent: tools' behaviour,
+//! approvals, sessions.
+
+mod model;
+
+pub use model::*;
+
+use async_trait::async_trait;
+use paddock_protocol::{ModelError, ProviderId};
+
+/// A model API. Dropping the future of [`Provider::sample`] ends the request on the wire.
+#[async_trait]
+pub trait Provider: Send + Sync {
+    fn id(&self) -> &ProviderId;
+
+    /// Asks once and reports the answer while it streams. An error means that nothing of the answer may be used;
+    /// what was reported through `on_event` so far is then replaced by a further attempt.
+    async fn sample(
+        &self,
+        request: &ModelRequest,
+        on_event: &mut (dyn FnMut(ModelEvent) + Send),
+    ) -> Result<Answer, ModelError>;
+
+    /// Names of the models that the server offers.
+    async fn models(&self) -> Result<Vec<String>, ModelError>;
+}

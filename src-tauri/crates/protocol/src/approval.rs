@@ -1,0 +1,170 @@
+//! Approvals: a call that waits for a decision. The request carries all that a card shows and exactly the answers
+//! that may be given; a view never invents a scope.
+
+use crate::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct ApprovalRequest {
+    pub id: ApprovalId,
+    pub call: CallId,
+    pub item: ItemId,
+    pub turn: TurnId,
+    pub iteration: u32,
+    pub requested: Timestamp,
+    pub tool: String,
+    /// Raw JSON text of the arguments that would run.
+    pub arguments: String,
+    pub verb: Verb,
+    pub target: String,
+    /// Strictest last.
+    pub classes: Vec<RiskClass>,
+    pub body: ApprovalBody,
+    /// The text the model wrote before the call, in its own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub agent_words: Option<String>,
+    pub undo: UndoFact,
+    /// Why it is asked.
+    pub trace: Vec<TraceLine>,
+    /// The scopes in which it may be approved; never empty, narrowest first.
+    pub scopes: Vec<AnswerScope>,
+    /// What the calls of a wider scope would be, in words: "npm test, any arguments".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub remembered_as: Option<String>,
+    /// The file changed after the proposal and the diff was made again.
+    pub renewed: bool,
+    /// Asked before the program was started again.
+    pub from_before_restart: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "body", rename_all = "snake_case")]
+pub enum ApprovalBody {
+    Command {
+        command: String,
+        segments: Vec<Segment>,
+        /// Working folder relative to the project, `.` for the project itself.
+        folder: String,
+        time_limit: Millis,
+        sandbox: SandboxSummary,
+    },
+    Change {
+        change: FileChange,
+        /// State of the file when the diff was made; checked again before it is written.
+        base: FileVersion,
+    },
+    Delete {
+        files: Vec<FileChange>,
+    },
+    /// Any other call: its arguments as they are.
+    Other,
+}
+
+/// One part of a command line, as far as it can be split.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct Segment {
+    /// How it is joined to the one before: ``, `|`, `&&`, `||`, `;`, `$(`.
+    pub joint: String,
+    pub text: String,
+    /// Facts about this part: "allowed by a rule", "writes build.log", "network", "deletes".
+    pub notes: Vec<String>,
+}
+
+/// What confines commands on this machine, in words that the core has really tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct SandboxSummary {
+    pub confined: bool,
+    /// "full", "reduced" or "none".
+    pub tier: String,
+    pub network: bool,
+    /// The project is mounted read-only.
+    pub read_only: bool,
+    /// What is not enforced, one sentence each.
+    pub gaps: Vec<String>,
+}
+
+/// Identity of a file's content: hex SHA-256, or absent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "file", rename_all = "snake_case")]
+pub enum FileVersion {
+    Absent,
+    Content { hash: String },
+}
+
+/// Whether the effect of a call can be taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "undo", rename_all = "snake_case")]
+pub enum UndoFact {
+    /// Nothing is changed.
+    Nothing,
+    Covered,
+    NotCovered {
+        why: String,
+    },
+}
+
+/// For how long an approval holds, narrowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerScope {
+    Once,
+    Turn,
+    Session,
+    Project,
+}
+
+/// The person's answer to one approval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Decision {
+    Approve {
+        scope: AnswerScope,
+        /// Raw JSON text of changed arguments; they are checked and classified again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        edited_arguments: Option<String>,
+    },
+    Reject {
+        /// Goes to the model as written.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        reason: Option<String>,
+        /// Pause the turn after this iteration.
+        #[serde(default)]
+        pause: bool,
+    },
+}
+
+/// Why an approval no longer waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum ApprovalOutcome {
+    Decided {
+        decision: Decision,
+        by: DecidedBy,
+    },
+    /// The turn was stopped, the call was ended, or the file changed and a new request took its place.
+    Withdrawn {
+        why: WithdrawReason,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum WithdrawReason {
+    Stopped,
+    CallEnded,
+    Renewed,
+}

@@ -1,0 +1,117 @@
+//! Requests and replies between a client and the core. One schema for every host: the window, the terminal, the
+//! loopback socket of the browser tests.
+
+use crate::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "request", rename_all = "snake_case")]
+pub enum Request {
+    /// Facts about the program and the machine; answered with [`Reply::About`].
+    About,
+    /// Check a folder and make it the newest recent project; answered with [`Reply::Project`].
+    OpenProject {
+        path: String,
+    },
+    /// Lay out a fresh copy of the sample project and open it; answered with [`Reply::Project`].
+    OpenDemo,
+    /// A new session, from the settings; answered with [`Reply::Session`].
+    CreateSession {
+        project: String,
+    },
+    /// Newest first; answered with [`Reply::Sessions`].
+    Sessions {
+        project: String,
+    },
+    /// Answered with [`Reply::Session`]. Events come by the host's own channel after it is attached.
+    OpenSession {
+        session: SessionId,
+    },
+    DeleteSession {
+        session: SessionId,
+    },
+    /// Older items, `from` up to but not including `to`; answered with [`Reply::Items`].
+    Items {
+        session: SessionId,
+        from: ItemId,
+        to: ItemId,
+    },
+    /// The whole text of an output of which an item holds only a part; answered with [`Reply::Text`].
+    Output {
+        session: SessionId,
+        call: CallId,
+    },
+    /// Answered with [`Reply::Accepted`]; a refusal comes as an error.
+    Submit {
+        session: SessionId,
+        op: Op,
+    },
+    Settings,
+    SaveSettings {
+        settings: Settings,
+    },
+    /// Answered with [`Reply::Key`]. The key goes to the keyring and is never sent back.
+    SetKey {
+        provider: ProviderId,
+        key: String,
+    },
+    ForgetKey {
+        provider: ProviderId,
+    },
+    KeyState {
+        provider: ProviderId,
+    },
+    /// Names of the models a server has; answered with [`Reply::Models`].
+    Models {
+        provider: ProviderId,
+    },
+    /// One tiny request; answered with [`Reply::ModelChecked`] or an error with a remedy.
+    CheckModel {
+        model: ModelChoice,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "reply", rename_all = "snake_case")]
+pub enum Reply {
+    About { about: About },
+    Project { project: ProjectFacts },
+    Session { snapshot: Box<SessionSnapshot> },
+    Sessions { sessions: Vec<SessionSummary> },
+    Items { items: Vec<Item> },
+    Text { text: String },
+    Accepted,
+    Settings { settings: Settings },
+    Key { key: KeyState },
+    Models { models: Vec<String> },
+    ModelChecked { first_byte: Millis },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct About {
+    pub version: String,
+    /// "linux", "macos" or "windows".
+    pub system: String,
+    pub sandbox: SandboxSummary,
+    /// Whether the keyring answers; the reason in words when not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub keyring_problem: Option<String>,
+}
+
+/// A folder that was opened as a project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct ProjectFacts {
+    /// Absolute and canonical.
+    pub path: String,
+    pub name: String,
+    pub demo: bool,
+    /// Under version control.
+    pub git: bool,
+    /// Project guide files that would be used, relative paths.
+    pub guides: Vec<String>,
+}

@@ -1,0 +1,431 @@
+//! Items: the visible entries of the timeline, and at the same time the durable record from which the model's
+//! history is rebuilt. A new feature is a new kind of item, not a new kind of event.
+
+use crate::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct Item {
+    pub id: ItemId,
+    /// The turn it belongs to.
+    pub turn: TurnId,
+    /// The iteration it belongs to; 0 before the first.
+    pub iteration: u32,
+    pub started: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub ended: Option<Timestamp>,
+    pub status: ItemStatus,
+    pub kind: ItemKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum ItemStatus {
+    /// Not begun: waits for its turn, for a decision or for an answer.
+    Waiting,
+    Running,
+    Done,
+    Failed,
+    Rejected,
+    Stopped,
+    /// The program died while it ran.
+    OutcomeUnknown,
+    Undone,
+}
+
+impl ItemStatus {
+    /// Whether nothing more happens to the item, an undo apart.
+    pub fn is_final(self) -> bool {
+        !matches!(self, ItemStatus::Waiting | ItemStatus::Running)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ItemKind {
+    /// What the person wrote.
+    UserMessage {
+        text: String,
+        delivery: Delivery,
+    },
+    /// Text of the model, Markdown.
+    AgentText {
+        text: String,
+    },
+    Reasoning {
+        text: String,
+        /// The provider's own block, byte for byte, to be sent back to the same provider and model only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        opaque: Option<Opaque>,
+    },
+    Call(Box<CallItem>),
+    /// The model could not be reached and is asked again.
+    Retry {
+        attempt: u32,
+        of: u32,
+        until: Timestamp,
+        error: ModelError,
+    },
+    /// A call could not be read and was asked for again.
+    Malformed {
+        attempt: u32,
+        of: u32,
+        reason: String,
+        raw: String,
+    },
+    /// The loop guard saw a repetition and told the model (`paused` = false) or paused the turn.
+    Guard {
+        pattern: GuardPattern,
+        calls: Vec<CallId>,
+        paused: bool,
+    },
+    /// The same tool failed several times in a row and the turn paused.
+    Breaker {
+        tool: String,
+        calls: Vec<CallId>,
+    },
+    /// A limit was reached; the model is told of a warning, the turn pauses at the limit.
+    Limit {
+        reached: LimitReached,
+    },
+    /// The program died during the turn. Calls that ran then have an unknown outcome.
+    Recovery {
+        unknown: Vec<CallId>,
+    },
+    RoleChange {
+        from: Role,
+        to: Role,
+    },
+    ModelChange {
+        from: ModelChoice,
+        to: ModelChoice,
+    },
+    Error {
+        error: ModelError,
+    },
+    /// File changes of a call were taken back (or, with `redo`, made again).
+    Undo {
+        call: CallId,
+        redo: bool,
+        files: Vec<UndoneFile>,
+    },
+    TurnSummary {
+        report: TurnReport,
+    },
+}
+
+/// How a message reached the turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "delivery", rename_all = "snake_case")]
+pub enum Delivery {
+    /// It began the turn.
+    Start,
+    /// Sent while the turn worked; `used_from` is the first iteration whose request holds it.
+    Steer {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        used_from: Option<u32>,
+    },
+    /// A note with which a paused turn was continued.
+    Note,
+}
+
+/// A provider-owned blob beside the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct Opaque {
+    pub provider: ProviderId,
+    pub model: String,
+    /// JSON text, kept byte for byte.
+    pub data: String,
+}
+
+/// One use of one tool, from the asking to the result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct CallItem {
+    pub call: CallId,
+    /// The id the model's server gave, empty when it gave none.
+    #[serde(default)]
+    pub server_id: String,
+    pub tool: String,
+    /// Raw JSON text of the arguments, as the model wrote it.
+    pub arguments: String,
+    pub verb: Verb,
+    /// The main argument in full: path relative to the project, command, pattern, question.
+    pub target: String,
+    #[serde(default)]
+    pub classes: Vec<RiskClass>,
+    /// Who or what let it run, or refused it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub verdict: Option<CallVerdict>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub output: Option<CallOutput>,
+}
+
+/// The word with which a row begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum Verb {
+    Read,
+    List,
+    Search,
+    Edit,
+    Create,
+    Move,
+    Delete,
+    Run,
+    Fetch,
+    Ask,
+    /// `task_completion`: the agent ends its work.
+    Finish,
+    /// `converse`: the agent just talks.
+    Say,
+    /// Any other tool.
+    Use,
+}
+
+/// Why a call ran or did not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct CallVerdict {
+    pub by: DecidedBy,
+    pub allowed: bool,
+    /// The person's words at a rejection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub reason: Option<String>,
+    /// Arguments as the person changed them before approving, raw JSON text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub edited_arguments: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub scope: Option<AnswerScope>,
+    pub trace: Vec<TraceLine>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum DecidedBy {
+    Person,
+    Rule {
+        rule: RuleId,
+    },
+    /// Role and autonomy alone.
+    Policy,
+}
+
+/// The result of a call: what the model gets, and the facts a row shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct CallOutput {
+    pub ok: bool,
+    /// Text for the model, at most 64 KiB.
+    pub text: String,
+    pub duration: Millis,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub exit_code: Option<i32>,
+    /// Size of the whole output in bytes when `text` holds only a part; the rest is readable on demand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional, type = "number"))]
+    pub total_bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<FileChange>>", optional))]
+    pub changes: Vec<FileChange>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub facts: Option<OutputFacts>,
+}
+
+/// Facts of an output by kind of tool, for one short text at the end of a row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "facts", rename_all = "snake_case")]
+pub enum OutputFacts {
+    Lines {
+        first: u32,
+        last: u32,
+        of: u32,
+    },
+    Hits {
+        hits: u32,
+        files: u32,
+        more: bool,
+    },
+    Entries {
+        entries: u32,
+        more: bool,
+    },
+    Command {
+        /// Name of the confinement: "full", "reduced", "none".
+        sandbox: String,
+        timed_out: bool,
+        /// Things the sandbox refused, one sentence each.
+        denials: Vec<String>,
+        /// Files set aside because they would have run later outside of the sandbox.
+        quarantined: Vec<String>,
+    },
+    Answer {
+        answer: String,
+    },
+}
+
+/// One changed file, with a unified diff (3 lines around) of at most 2 000 changed lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct FileChange {
+    pub path: String,
+    pub kind: ChangeKind,
+    pub added: u32,
+    pub removed: u32,
+    /// Absent for binary and very large files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub diff: Option<Diff>,
+    /// Whether Paddock kept what was there before and can bring it back.
+    pub undoable: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum ChangeKind {
+    Created,
+    Edited,
+    Deleted,
+    Moved { from: String },
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct Diff {
+    pub hunks: Vec<Hunk>,
+    /// Only white space or line ends differ.
+    pub only_whitespace: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct Hunk {
+    /// First line before and after, counted from 1.
+    pub old_start: u32,
+    pub new_start: u32,
+    pub lines: Vec<DiffLine>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct DiffLine {
+    pub mark: DiffMark,
+    /// Without the line end.
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum DiffMark {
+    Same,
+    Added,
+    Removed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum GuardPattern {
+    /// The same call gave the same result several times.
+    SameCall,
+    /// Two or three calls in rotation.
+    Rotation,
+    /// An edit was done and undone.
+    BackAndForth,
+    /// No change and nothing new for several iterations.
+    NoProgress,
+}
+
+/// One file of an undo or redo.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct UndoneFile {
+    pub path: String,
+    pub result: UndoResult,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum UndoResult {
+    Restored,
+    /// Created by the agent, so taken away.
+    Removed,
+    /// Changed since; left as it is.
+    KeptNewer,
+    Failed,
+}
+
+/// What a turn came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct TurnReport {
+    pub end: TurnEnd,
+    pub iterations: u32,
+    pub calls: u32,
+    pub files_changed: u32,
+    /// Working time without waiting for the person.
+    pub active: Millis,
+    pub waiting: Millis,
+    pub usage: Usage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum TurnEnd {
+    Completed,
+    Stopped,
+    Failed,
+}
+
+/// Tokens, in parts that do not overlap: total input = `input` + `cached`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct Usage {
+    pub input: u32,
+    /// Input read from the provider's cache.
+    pub cached: u32,
+    /// Output without reasoning.
+    pub output: u32,
+    pub reasoning: u32,
+    /// Whether any part was estimated because the server reported none.
+    pub estimated: bool,
+}
+
+impl Usage {
+    pub fn total(&self) -> u64 {
+        [self.input, self.cached, self.output, self.reasoning]
+            .iter()
+            .map(|n| u64::from(*n))
+            .sum()
+    }
+
+    pub fn add(&mut self, other: &Usage) {
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+        self.estimated |= other.estimated;
+    }
+}

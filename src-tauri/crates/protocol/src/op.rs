@@ -1,0 +1,88 @@
+//! Ops: what a client asks of a session, in the imperative. An op that does not fit changes nothing and says so.
+
+use crate::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Op {
+    /// Begin a turn; while one works the message steers it.
+    Send {
+        text: String,
+        #[serde(default)]
+        mode: SendMode,
+    },
+    Decide {
+        approval: ApprovalId,
+        decision: Decision,
+    },
+    /// Answer a question of the agent; `None` = skip, decide yourself.
+    Answer {
+        call: CallId,
+        text: Option<String>,
+    },
+    /// Pause after this iteration.
+    Pause,
+    /// Take a pause back that has not begun.
+    CancelPause,
+    /// Go on from a pause or an interruption.
+    Continue {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        note: Option<String>,
+        /// The pattern or tool at which the turn paused is fine for the rest of the turn.
+        #[serde(default)]
+        allow_cause: bool,
+    },
+    /// Raise a limit of the turn; a turn that waits at it goes on.
+    Extend {
+        limit: LimitKind,
+        #[cfg_attr(feature = "bindings", ts(type = "number"))]
+        by: u64,
+    },
+    /// One last request without tools.
+    FinishUp,
+    /// End everything now; what there is stays.
+    Stop,
+    EndCall {
+        call: CallId,
+    },
+    /// Do not wait for the rest of a retry's delay.
+    RetryNow,
+    SetRole {
+        role: Role,
+    },
+    SetAutonomy {
+        autonomy: Autonomy,
+    },
+    SetModel {
+        model: ModelChoice,
+    },
+    SetLimits {
+        limits: Limits,
+    },
+    Rename {
+        title: String,
+    },
+    /// Take back the file changes of one call.
+    Undo {
+        call: CallId,
+    },
+    Redo {
+        call: CallId,
+    },
+    /// Remove all queued messages.
+    ClearQueue,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum SendMode {
+    /// Before the next request.
+    #[default]
+    NextIteration,
+    /// When the turn has ended.
+    AfterTurn,
+}

@@ -1,0 +1,137 @@
+//! Settings of the person, for all projects. Keys are not among them: they are in the OS keyring.
+
+use crate::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(default)]
+pub struct Settings {
+    pub providers: Vec<ProviderConfig>,
+    /// Model of new sessions; absent until one was chosen.
+    pub model: Option<ModelChoice>,
+    pub autonomy: Autonomy,
+    pub profile: LimitProfile,
+    pub limits: Limits,
+    pub theme: Theme,
+    pub notifications: NotificationSettings,
+    pub send_key: SendKey,
+    /// Projects opened last, newest first, at most 12.
+    pub recent_projects: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            providers: Vec::new(),
+            model: None,
+            autonomy: Autonomy::default(),
+            profile: LimitProfile::default(),
+            limits: Limits::default(),
+            theme: Theme::default(),
+            notifications: NotificationSettings::default(),
+            send_key: SendKey::default(),
+            recent_projects: Vec::new(),
+        }
+    }
+}
+
+/// One model server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct ProviderConfig {
+    pub id: ProviderId,
+    pub kind: ProviderKind,
+    /// Name shown to the person.
+    pub label: String,
+    /// For example `https://api.openai.com/v1` or `http://127.0.0.1:11434/v1`.
+    pub base_url: String,
+    /// Whether the server wants a key; local ones mostly do not.
+    pub needs_key: bool,
+    /// Context window in tokens, when the person knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub window: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderKind {
+    /// OpenAI-compatible Chat Completions.
+    Chat,
+    /// The scripted demo model: no network, no key.
+    Demo,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum Theme {
+    #[default]
+    System,
+    Light,
+    Dark,
+    HighContrastLight,
+    HighContrastDark,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum SendKey {
+    #[default]
+    Enter,
+    /// Ctrl+Enter, on macOS Command+Enter.
+    ModEnter,
+}
+
+/// System notifications while the window is not focused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(default)]
+pub struct NotificationSettings {
+    pub waiting: bool,
+    pub done: bool,
+    pub failed: bool,
+    /// Command, path and host may appear in the text.
+    pub details: bool,
+}
+
+impl Default for NotificationSettings {
+    fn default() -> Self {
+        Self {
+            waiting: true,
+            done: true,
+            failed: true,
+            details: false,
+        }
+    }
+}
+
+/// Where the key of a provider is, without the key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(tag = "key", rename_all = "snake_case")]
+pub enum KeyState {
+    NotNeeded,
+    Missing,
+    /// In the OS keyring; the last four characters help to recognise it.
+    InKeyring {
+        ends_with: String,
+    },
+    /// Kept in memory until the program ends, because the keyring did not take it.
+    ThisSessionOnly {
+        ends_with: String,
+        why: String,
+    },
+    /// From an environment variable.
+    FromEnvironment {
+        variable: String,
+        ends_with: String,
+    },
+    /// The keyring did not answer, is locked or missing.
+    Unavailable {
+        why: String,
+    },
+}

@@ -1,0 +1,128 @@
+//! The neutral message model: what every protocol is translated from and to.
+
+use paddock_protocol::{FinishReason, Millis, Opaque, Usage};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// One request. The order is the order on the wire; a stable prefix keeps the server's prompt cache warm.
+#[derive(Clone, Debug)]
+pub struct ModelRequest {
+    pub model: String,
+    pub system: Arc<str>,
+    pub messages: Vec<Message>,
+    /// Empty = the field is left out.
+    pub tools: Arc<[ToolSpec]>,
+    /// Upper bound of the answer in tokens, when one is wanted.
+    pub max_output: Option<u32>,
+    /// Silence (no bytes at all) after which the attempt fails.
+    pub silence: Millis,
+}
+
+/// A tool as the model is told of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ToolSpec {
+    pub name: String,
+    pub description: String,
+    /// JSON schema of an object.
+    pub parameters: serde_json::Value,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    User {
+        text: String,
+    },
+    Agent {
+        parts: Vec<AgentPart>,
+    },
+    /// Results of the calls of the agent message before, all of them, in the order in which they were asked for.
+    Results {
+        results: Vec<CallResult>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum AgentPart {
+    Text {
+        text: String,
+    },
+    Reasoning {
+        text: String,
+        opaque: Option<Opaque>,
+    },
+    Call {
+        id: String,
+        name: String,
+        arguments: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallResult {
+    pub id: String,
+    pub name: String,
+    pub text: String,
+    pub ok: bool,
+}
+
+/// What streams by while the model answers; for display only, never for execution.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelEvent {
+    /// The first byte of the answer arrived.
+    FirstByte,
+    Text(String),
+    Reasoning(String),
+    /// A call has begun; `slot` counts the calls of this answer from 0.
+    CallStarted {
+        slot: u32,
+        name: String,
+    },
+    CallArguments {
+        slot: u32,
+        text: String,
+    },
+}
+
+/// A complete answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// In the order in which they came.
+    pub parts: Vec<AnswerPart>,
+    pub usage: Usage,
+    pub finish: Finish,
+}
+
+/// [`FinishReason`] with a default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finish(pub FinishReason);
+
+impl Default for Finish {
+    fn default() -> Self {
+        Finish(FinishReason::Stop)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnswerPart {
+    Text(String),
+    Reasoning { text: String, opaque: Option<Opaque> },
+    Call(AskedCall),
+}
+
+/// A call that the model asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskedCall {
+    /// The server's id, empty when it gave none.
+    pub server_id: String,
+    pub name: String,
+    pub arguments: CallArguments,
+}
+
+/// Arguments are either one complete JSON object or not to be run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum CallArguments {
+    /// Raw JSON text of an object, as the model wrote it (`{}` where it wrote nothing).
+    Complete(String),
+    /// What was wrong and where, and the raw text.
+    Malformed { reason: String, raw: String },
+}

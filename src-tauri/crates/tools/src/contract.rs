@@ -1,0 +1,109 @@
+//! The contract between a tool and dispatch.
+
+use async_trait::async_trait;
+use paddock_protocol::{
+    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileVersion, Millis, SandboxSummary, UndoFact,
+    Verb,
+};
+use paddock_sandbox::{Confinement, ProjectRoot, RelativePath};
+use std::sync::Arc;
+
+/// A tool with its input type erased. Arguments are raw JSON text; they are checked against the schema here,
+/// before anything else, and again whenever they were edited.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    fn name(&self) -> &'static str;
+    /// Prose for the model, from the tool's `.md` file.
+    fn description(&self) -> &'static str;
+    /// JSON schema of the arguments, small: no `$schema`, no titles.
+    fn schema(&self) -> serde_json::Value;
+    fn kind(&self) -> ToolKind;
+
+    /// Reads the arguments and says what the call would touch. Reads files for a preview, changes nothing.
+    async fn prepare(&self, arguments: &str, cx: &CallContext) -> Result<Prepared, ToolError>;
+
+    /// Does it. Never called for [`ToolKind::Breaking`]. Dropping the future ends the work; a running command is ended by the
+    /// sandbox.
+    async fn run(&self, arguments: &str, cx: &CallContext) -> Result<CallOutput, ToolError>;
+}
+
+/// What kind of use a tool is, for roles and for the order of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolKind {
+    /// Runs side by side with other reads.
+    Read,
+    /// Changes files; one after another.
+    Write,
+    /// Runs a command; one after another.
+    Command,
+    /// Ends the iteration at once; carried out by the loop itself.
+    Breaking,
+}
+
+/// A call that was understood.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub verb: Verb,
+    pub target: String,
+    /// Everything it would touch; an empty list touches nothing.
+    pub access: Vec<Access>,
+    pub body: ApprovalBody,
+    pub undo: UndoFact,
+    pub flow: Flow,
+}
+
+/// What the loop does with the call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Flow {
+    Run,
+    Ask { question: String, options: Vec<String> },
+    Finish { result: String },
+    Say { message: String },
+}
+
+/// What a call may use. Made by dispatch for each call.
+#[derive(Clone)]
+pub struct CallContext {
+    pub call: CallId,
+    pub root: ProjectRoot,
+    pub confinement: Arc<dyn Confinement>,
+    pub sandbox: SandboxSummary,
+    /// Role Plan: the project is read-only, also for commands.
+    pub read_only: bool,
+    /// Limit of a command, in milliseconds of run time.
+    pub command_time: Millis,
+    /// File states that the person approved; a file that differs is not written.
+    pub approved: Option<FileVersion>,
+    /// The person approved access to protected places of this call.
+    pub protected_granted: bool,
+    pub live: LiveOutput,
+    pub before: KeepBefore,
+    /// Takes the whole of an output that is too long for the model.
+    pub whole_output: KeepOutput,
+}
+
+/// Takes live output for display.
+pub type LiveOutput = Arc<dyn Fn(DeltaChannel, &str) + Send + Sync>;
+
+/// Keeps what a file held before it is changed (`None`: it was not there); the change happens only after `Ok`.
+pub type KeepBefore = Arc<dyn Fn(&RelativePath, Option<&[u8]>) -> std::io::Result<()> + Send + Sync>;
+
+/// Keeps a whole output on disk, readable on demand.
+pub type KeepOutput = Arc<dyn Fn(&[u8]) -> std::io::Result<()> + Send + Sync>;
+
+/// Two kinds of failure: one that the model is told, one that ends the turn.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// The arguments do not fit; names the field and the expectation.
+    #[error("{0}")]
+    Arguments(String),
+    /// It did not work; the model may try another way. No paths outside of the project, no environment values.
+    #[error("{0}")]
+    Model(String),
+    /// The file is not as it was when the person approved the change.
+    #[error("{path} changed after this was proposed")]
+    ChangedSince { path: String },
+    /// Paddock itself cannot go on (disk full, state lost).
+    #[error("{0}")]
+    Fatal(String),
+}
