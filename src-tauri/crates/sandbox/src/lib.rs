@@ -1,1 +1,19 @@
-//! paddock-sandbox
+//! Where calls may reach: path-safe access to the files of one project folder, and confined commands. Both obey one list
+//! of protected names and one `Reach`. What is asked of the person, and when, is decided elsewhere.
+
+mod command;
+mod root;
+
+pub use command::{
+    CommandEnd, CommandExit, CommandLine, CommandSpec, Confinement, Denial, HelperProgram, Limit, Network,
+    OutputChunk, OutputSink, PathGrant, Quarantined, ResourceLimits, RunningCommand, SandboxError,
+    SandboxFacts, SecretFiles, StateDir, Stopper, Stream, Streams, Tier, Unconfined, for_this_machine,
+};
+pub use root::{
+    Entry, FileStamp, InvalidPath, Kind, MAX_ENTRIES, Metadata, OpenError, PathError, ProjectRoot,
+    Protection, ProtectionKind, Reach, RelativePath, WriteMode,
+};
+
+/// Builds the sandbox and does not return when this process was started for that; otherwise does nothing. Must be the
+/// first statement of `main` of every program that embeds this crate and runs commands.
+pub fn run_helper_if_asked() {}

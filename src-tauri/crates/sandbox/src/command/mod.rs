@@ -1,0 +1,82 @@
+//! Commands of the model, run by a shell or directly. What a command may reach is one `CommandSpec`; how the machine holds
+//! it there differs by system and stands behind `Confinement`. A command never outlives its `RunningCommand`.
+
+mod end;
+mod environment;
+mod running;
+mod spec;
+mod unconfined;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use end::{CommandEnd, CommandExit, Denial, Limit, Quarantined};
+pub use running::{OutputChunk, OutputSink, RunningCommand, Stopper, Stream};
+pub use spec::{
+    CommandLine, CommandSpec, HelperProgram, Network, PathGrant, ResourceLimits, SecretFiles, StateDir,
+    Streams,
+};
+pub use unconfined::Unconfined;
+
+/// How a machine holds commands in the project.
+pub trait Confinement: Send + Sync {
+    /// What holds here. The first call may try the mechanisms for real (tens of milliseconds) and remembers the result.
+    fn facts(&self) -> SandboxFacts;
+
+    /// Starts a command. Blocks until it runs (about 10 ms); call it from a blocking context.
+    fn start(&self, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError>;
+}
+
+/// How far commands are confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Nothing but a process group and the environment: every command must ask.
+    None,
+    /// Everything named in the threat model holds by the kernel.
+    Full,
+}
+
+/// What a person may rely on, in words for the Health page and the approval card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxFacts {
+    pub tier: Tier,
+    /// One line: what is so on this machine.
+    pub summary: String,
+    /// What holds, one sentence each.
+    pub holds: Vec<String>,
+    /// What does not hold, one sentence each.
+    pub gaps: Vec<String>,
+    /// How to get a higher tier on this machine, when there is a way.
+    pub remedy: Option<String>,
+}
+
+impl SandboxFacts {
+    /// Whether commands are confined, so that running them without asking is defensible.
+    pub fn is_confined(&self) -> bool {
+        self.tier == Tier::Full
+    }
+}
+
+/// Why a command could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("the working folder cannot be used: {0}")]
+    Folder(#[source] crate::PathError),
+    #[error("the project folder was replaced by another one since it was opened")]
+    ProjectReplaced,
+    #[error("Paddock's own folder for this project cannot be used: {0}")]
+    State(#[source] std::io::Error),
+    #[error("the command could not be started: {0}")]
+    Start(#[source] std::io::Error),
+    /// The sandbox could not be built; the command did not run.
+    #[error("the sandbox could not be set up ({step}: {source}), so the command was not run")]
+    Setup { step: String, source: std::io::Error },
+}
+
+/// The best confinement this machine offers. Cheap: nothing is tried before the first use.
+pub fn for_this_machine(helper: HelperProgram) -> Arc<dyn Confinement> {
+    let _ = helper;
+    Arc::new(Unconfined::new("Paddock has no confinement for this system yet."))
+}

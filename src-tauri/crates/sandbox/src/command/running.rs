@@ -1,0 +1,244 @@
+//! A command that runs: its live output, its stop and its end. One thread per command owns the processes (on Linux their
+//! death is tied to that thread) and outlives every async task, so a command is always cleaned up.
+
+use std::io::Read;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::end::{CommandEnd, CommandExit};
+
+const CHUNK: usize = 16 * 1024;
+/// How long after the end of a command its last output is waited for.
+const LAST_OUTPUT: Duration = Duration::from_secs(2);
+
+/// Where live output goes. When it is full the command waits; when it is closed output is dropped.
+pub type OutputSink = mpsc::Sender<OutputChunk>;
+
+/// A piece of output as it came; may end inside of a character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputChunk {
+    pub stream: Stream,
+    pub bytes: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// A started command. Dropping it stops the command.
+#[derive(Debug)]
+pub struct RunningCommand {
+    stopper: Stopper,
+    end: oneshot::Receiver<CommandEnd>,
+}
+
+impl RunningCommand {
+    /// Asks the command to end, and after a short grace ends it with everything it started.
+    pub fn stop(&self) {
+        self.stopper.stop();
+    }
+
+    /// A handle that stops the command while someone else waits for it.
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// Waits for the end: all processes are gone and all output was handed on.
+    pub async fn wait(mut self) -> CommandEnd {
+        (&mut self.end).await.unwrap_or_else(|_| lost())
+    }
+
+    /// Like [`Self::wait`], for callers without an async runtime.
+    pub fn wait_blocking(mut self) -> CommandEnd {
+        loop {
+            match self.end.try_recv() {
+                Ok(end) => return end,
+                Err(oneshot::error::TryRecvError::Closed) => return lost(),
+                Err(oneshot::error::TryRecvError::Empty) => std::thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+}
+
+impl Drop for RunningCommand {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Stops one command; harmless after its end.
+#[derive(Debug, Clone)]
+pub struct Stopper(Sender<Signal>);
+
+impl Stopper {
+    pub fn stop(&self) {
+        let _ = self.0.send(Signal::Stop);
+    }
+}
+
+fn lost() -> CommandEnd {
+    CommandEnd {
+        exit: CommandExit::Stopped,
+        duration: Duration::ZERO,
+        processes_ended: 0,
+        output_dropped: 0,
+        denials: Vec::new(),
+        quarantined: Vec::new(),
+    }
+}
+
+/// What the owner of a command hears while it waits.
+#[derive(Debug)]
+pub(super) enum Signal {
+    Stop,
+    /// The processes told that they are over.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only Linux has processes that report")
+    )]
+    Ended,
+}
+
+/// The owner's side of a command.
+pub(super) struct Supervision {
+    signals: Receiver<Signal>,
+    pub(super) sender: Sender<Signal>,
+    end: oneshot::Sender<CommandEnd>,
+    started: Instant,
+    deadline: Option<Instant>,
+}
+
+/// Makes both sides of a command.
+pub(super) fn supervision(time_limit: Option<Duration>) -> (RunningCommand, Supervision) {
+    let (sender, signals) = channel();
+    let (end_sender, end) = oneshot::channel();
+    let started = Instant::now();
+    let deadline = time_limit.and_then(|limit| started.checked_add(limit));
+    let running = RunningCommand {
+        stopper: Stopper(sender.clone()),
+        end,
+    };
+    (
+        running,
+        Supervision {
+            signals,
+            sender,
+            end: end_sender,
+            started,
+            deadline,
+        },
+    )
+}
+
+impl Supervision {
+    /// Waits at most `pause` for a reason to act; a time limit that passed is one.
+    pub(super) fn next(&self, pause: Duration) -> Next {
+        let now = Instant::now();
+        if self.deadline.is_some_and(|deadline| deadline <= now) {
+            return Next::TimeUp;
+        }
+        let pause = self.deadline.map_or(pause, |deadline| pause.min(deadline - now));
+        match self.signals.recv_timeout(pause) {
+            Ok(Signal::Stop) => Next::Stop,
+            Ok(Signal::Ended) => Next::Ended,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Next::Look,
+        }
+    }
+
+    pub(super) fn duration(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub(super) fn finish(self, end: CommandEnd) {
+        let _ = self.end.send(end);
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    Stop,
+    TimeUp,
+    Ended,
+    Look,
+}
+
+/// Reads one stream of a command to its end on a thread of its own.
+pub(super) struct Pump {
+    thread: JoinHandle<()>,
+    done: Receiver<Pumped>,
+}
+
+/// What a pump saw.
+#[derive(Debug, Default)]
+pub(super) struct Pumped {
+    pub(super) dropped: u64,
+    /// The last bytes, to look for hints of denials.
+    pub(super) tail: Vec<u8>,
+}
+
+const TAIL: usize = 32 * 1024;
+
+impl Pump {
+    pub(super) fn start(
+        mut source: impl Read + Send + 'static,
+        stream: Stream,
+        sink: OutputSink,
+        limit: std::sync::Arc<std::sync::atomic::AtomicU64>,
+    ) -> std::io::Result<Self> {
+        use std::sync::atomic::Ordering;
+        let (sender, done) = channel();
+        let thread = std::thread::Builder::new()
+            .name("command output".into())
+            .spawn(move || {
+                let mut pumped = Pumped::default();
+                let mut buffer = vec![0; CHUNK];
+                loop {
+                    let count = match source.read(&mut buffer) {
+                        Ok(0) => break,
+                        Ok(count) => count,
+                        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                        Err(_) => break,
+                    };
+                    let bytes = &buffer[..count];
+                    keep_tail(&mut pumped.tail, bytes);
+                    let left = limit
+                        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                            Some(left.saturating_sub(count as u64))
+                        })
+                        .unwrap_or(0);
+                    let kept = usize::try_from(left).unwrap_or(usize::MAX).min(count);
+                    let sent = kept > 0
+                        && sink
+                            .blocking_send(OutputChunk {
+                                stream,
+                                bytes: bytes[..kept].to_vec(),
+                            })
+                            .is_ok();
+                    pumped.dropped += if sent { count - kept } else { count } as u64;
+                }
+                let _ = sender.send(pumped);
+            })?;
+        Ok(Self { thread, done })
+    }
+
+    /// Waits for the end of the stream, though not for ever: a process that got away could hold it open.
+    pub(super) fn finish(self) -> Pumped {
+        let pumped = self.done.recv_timeout(LAST_OUTPUT).unwrap_or_default();
+        if self.thread.is_finished() {
+            let _ = self.thread.join();
+        }
+        pumped
+    }
+}
+
+fn keep_tail(tail: &mut Vec<u8>, bytes: &[u8]) {
+    tail.extend_from_slice(bytes);
+    if tail.len() > 2 * TAIL {
+        tail.drain(..tail.len() - TAIL);
+    }
+}

@@ -1,0 +1,146 @@
+//! What can go wrong with a project folder or a path inside of it. The texts go to the model and to the person, so no
+//! text names an absolute path: a refused argument stays in its field for the log.
+
+use std::io;
+
+use super::protection::Protection;
+use super::relative::RelativePath;
+
+/// Why a folder cannot become a project. Every text is one sentence for the person, with a remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("The folder is not there any more: choose another one or find it again.")]
+    Missing,
+    #[error("This is a file, not a folder: choose the folder it is in.")]
+    NotAFolder,
+    #[error("This folder cannot be read with your account: change its permissions or choose another one.")]
+    NoPermission,
+    #[error("Choose a smaller folder. The home folder or a whole drive is too much to hand over.")]
+    HomeFolder,
+    #[error("Choose a smaller folder. The home folder or a whole drive is too much to hand over.")]
+    DriveRoot,
+    #[error("Choose a folder of your own. This one belongs to the system.")]
+    SystemFolder,
+    #[error("Choose another folder. Paddock keeps its own data in this one.")]
+    OwnData,
+    #[error("This system is too old to keep file access inside of a folder: Linux 5.6 or newer is needed.")]
+    TooOld,
+    #[error("The folder could not be opened: {0}.")]
+    Io(#[source] io::Error),
+}
+
+/// Why an access inside of the project was refused or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// The path leads out of the project, by `..`, as an absolute path or through a link.
+    #[error("the path leaves the project at `{leaves_at}`; only paths inside of the project can be used")]
+    Outside {
+        /// The argument as it was given; may be an absolute path, never shown to the model.
+        argument: String,
+        /// The part that leads out, safe to show.
+        leaves_at: String,
+    },
+    #[error("`{path}` is protected: {}", protection.sentence())]
+    Protected {
+        path: RelativePath,
+        protection: Protection,
+    },
+    #[error("the project is read-only in this role, so `{path}` was not changed")]
+    ReadOnly { path: RelativePath },
+    #[error("`{path}` does not exist")]
+    NotFound { path: RelativePath },
+    #[error("`{path}` exists already")]
+    AlreadyExists { path: RelativePath },
+    /// A folder was needed, and the path or a part of it is something else.
+    #[error("`{path}` is not a folder, or runs through something that is not one")]
+    NotAFolder { path: RelativePath },
+    /// A file was needed, and a link that leads nowhere is there.
+    #[error("`{path}` is not a file")]
+    NotAFile { path: RelativePath },
+    #[error("`{path}` is a folder")]
+    IsAFolder { path: RelativePath },
+    #[error("`{path}` is not empty")]
+    NotEmpty { path: RelativePath },
+    /// A pipe, socket or device, which is never opened.
+    #[error("`{path}` is a pipe, socket or device, which is not opened")]
+    Special { path: RelativePath },
+    #[error("`{path}` has {size} bytes, more than the {limit} that are read")]
+    TooLarge {
+        path: RelativePath,
+        size: u64,
+        limit: u64,
+    },
+    #[error("the path is not valid: {why}")]
+    Invalid { why: InvalidPath },
+    #[error("no permission for `{path}`")]
+    Permission { path: RelativePath },
+    #[error("no space left on the disk to write `{path}`")]
+    NoSpace { path: RelativePath },
+    #[error("`{path}` failed: {source}")]
+    Io { path: RelativePath, source: io::Error },
+}
+
+/// Why a path argument is refused before anything is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPath {
+    #[error("it is empty")]
+    Empty,
+    #[error("it contains a NUL character")]
+    Nul,
+    #[error("it is longer than 4096 bytes")]
+    TooLong,
+    #[error("one of its names is longer than 255 bytes")]
+    NameTooLong,
+    #[error("the project folder itself cannot be the target")]
+    ProjectFolder,
+    #[error("it has a form that Windows treats specially")]
+    WindowsForm,
+}
+
+/// A failure below the policy: either the path led out of the project, or the system said no.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Escapes,
+    Io(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl Failure {
+    pub(super) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// The error of the public API for a failure at `path`.
+    pub(super) fn at(self, path: &RelativePath) -> PathError {
+        let path = path.clone();
+        let error = match self {
+            Self::Escapes => {
+                return PathError::Outside {
+                    argument: path.to_string(),
+                    leaves_at: path.to_string(),
+                };
+            }
+            Self::Io(error) => error,
+        };
+        match error.kind() {
+            io::ErrorKind::NotFound => PathError::NotFound { path },
+            io::ErrorKind::AlreadyExists => PathError::AlreadyExists { path },
+            io::ErrorKind::NotADirectory => PathError::NotAFolder { path },
+            io::ErrorKind::IsADirectory => PathError::IsAFolder { path },
+            io::ErrorKind::DirectoryNotEmpty => PathError::NotEmpty { path },
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                PathError::Permission { path }
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => PathError::NoSpace { path },
+            io::ErrorKind::InvalidFilename => PathError::Invalid {
+                why: InvalidPath::NameTooLong,
+            },
+            _ => PathError::Io { path, source: error },
+        }
+    }
+}
