@@ -1,1 +1,68 @@
-fn main() {}
+//! `cargo xtask`: everything a person or a build machine does with this repository, as one small program that compiles
+//! in seconds. It runs other programs, says what they do and how long they take, and never needs one that is not there:
+//! `setup` names or installs what is missing before anything is built.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a terminal program talks to its terminal"
+)]
+
+mod bench;
+mod bindings;
+mod check;
+mod cross;
+mod house;
+mod page;
+mod process;
+mod run;
+mod setup;
+mod system;
+mod test;
+mod window_session;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  run [--release] [-- ARGS]   build everything and open the window on the demo; without a display, run the demo here
+  setup [--tests] [--list]    install what is missing, or say what to install; --list only prints the package names
+  test [PART ...]             run the tests; parts: rust ui browser window (all when none is named)
+  check [--fast]              format, lints, house rules, types; --fast leaves out the types for Windows and macOS
+  bench [FILTER]              measure
+  bindings                    write the page's TypeScript twins of the protocol";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match dispatch(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\n{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(words: &[&str]) -> Result<()> {
+    match words {
+        ["run", rest @ ..] => run::run(rest),
+        ["setup", rest @ ..] => setup::command(rest),
+        ["test", rest @ ..] => test::test(rest),
+        ["check", rest @ ..] => check::check(rest),
+        ["bench", rest @ ..] => bench::bench(rest),
+        ["bindings"] => bindings::write(),
+        // Started by `test` inside the session bus and the virtual display.
+        ["window-session", rest @ ..] => window_session::inside(rest),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        [] => bail!("Say what to do.\n\n{USAGE}"),
+        _ => bail!("`cargo xtask {}` is not a command.\n\n{USAGE}", words.join(" ")),
+    }
+}
