@@ -1,1 +1,12 @@
-//! paddock-policy
+//! What may happen without asking: (access, role, autonomy, rules) → decision, with the reasons.
+//!
+//! Pure, so that every decision can be tested, explained and made again. The wall stands here because approvals are no
+//! boundary: the sandbox is; a policy only says when a person wants to be asked. Fails closed: what cannot be understood asks.
+
+mod command;
+mod judge;
+mod program;
+mod remember;
+
+pub use command::{CommandLine, Part, parse_command};
+pub use judge::{Circumstances, Decision, Judgement, judge};

@@ -43,6 +43,10 @@ pub enum EventMsg {
     IterationStarted {
         turn: TurnId,
         iteration: u32,
+        /// The limit at that moment; near it the model is told how many remain.
+        limit: u32,
+        /// The last request of the turn, without tools.
+        finishing: bool,
     },
     /// The model's answer is complete. Its calls follow as items.
     IterationAnswered {

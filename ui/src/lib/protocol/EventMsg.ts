@@ -20,7 +20,15 @@ export type EventMsg = { "type": "session_created", version: number, config: Ses
 /**
  * Iterations this turn may use; extensions change it.
  */
-iteration_limit: number, } | { "type": "turn_changed", turn: TurnId, status: TurnStatus, } | { "type": "limit_changed", turn: TurnId, limit: LimitKind, allowed: number, } | { "type": "iteration_started", turn: TurnId, iteration: number, } | { "type": "iteration_answered", turn: TurnId, iteration: number, usage: Usage, finish: FinishReason, 
+iteration_limit: number, } | { "type": "turn_changed", turn: TurnId, status: TurnStatus, } | { "type": "limit_changed", turn: TurnId, limit: LimitKind, allowed: number, } | { "type": "iteration_started", turn: TurnId, iteration: number, 
+/**
+ * The limit at that moment; near it the model is told how many remain.
+ */
+limit: number, 
+/**
+ * The last request of the turn, without tools.
+ */
+finishing: boolean, } | { "type": "iteration_answered", turn: TurnId, iteration: number, usage: Usage, finish: FinishReason, 
 /**
  * Time to the first byte of the answer.
  */

@@ -1,3 +1,4 @@
+// Generated from the protocol crate; never edited.
 export type * from "./About";
 export type * from "./Access";
 export type * from "./AnswerScope";
