@@ -1,1 +1,6 @@
 //! paddock-tests
+
+#[cfg(feature = "window")]
+pub mod desktop;
+#[cfg(feature = "window")]
+pub mod webdriver;
