@@ -18,6 +18,7 @@ pub struct ApprovalRequest {
     pub arguments: String,
     pub verb: Verb,
     pub target: String,
+    pub access: Vec<Access>,
     /// Strictest last.
     pub classes: Vec<RiskClass>,
     pub body: ApprovalBody,
@@ -30,7 +31,11 @@ pub struct ApprovalRequest {
     pub trace: Vec<TraceLine>,
     /// The scopes in which it may be approved; never empty, narrowest first.
     pub scopes: Vec<AnswerScope>,
-    /// What the calls of a wider scope would be, in words: "npm test, any arguments".
+    /// The rule that a wider scope makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub rule: Option<RuleShape>,
+    /// That rule in words: "npm test, any arguments".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub remembered_as: Option<String>,

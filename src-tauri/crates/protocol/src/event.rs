@@ -43,6 +43,8 @@ pub enum EventMsg {
     IterationStarted {
         turn: TurnId,
         iteration: u32,
+        /// Counts the requests of this iteration from 1: a retry is a further attempt, not a further iteration.
+        attempt: u32,
         /// The limit at that moment; near it the model is told how many remain.
         limit: u32,
         /// The last request of the turn, without tools.
@@ -84,6 +86,11 @@ pub enum EventMsg {
     },
     RuleAdded {
         rule: Rule,
+    },
+    /// The person said that the guard's pattern or the breaker's tool is fine for the rest of the turn.
+    CauseAllowed {
+        turn: TurnId,
+        cause: PauseCause,
     },
     /// A message waits until the turn has ended.
     MessageQueued {

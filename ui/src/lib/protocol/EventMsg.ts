@@ -9,6 +9,7 @@ import type { Item } from "./Item";
 import type { ItemId } from "./ItemId";
 import type { LimitKind } from "./LimitKind";
 import type { Millis } from "./Millis";
+import type { PauseCause } from "./PauseCause";
 import type { Rule } from "./Rule";
 import type { SessionConfig } from "./SessionConfig";
 import type { TurnEnd } from "./TurnEnd";
@@ -21,6 +22,10 @@ export type EventMsg = { "type": "session_created", version: number, config: Ses
  * Iterations this turn may use; extensions change it.
  */
 iteration_limit: number, } | { "type": "turn_changed", turn: TurnId, status: TurnStatus, } | { "type": "limit_changed", turn: TurnId, limit: LimitKind, allowed: number, } | { "type": "iteration_started", turn: TurnId, iteration: number, 
+/**
+ * Counts the requests of this iteration from 1: a retry is a further attempt, not a further iteration.
+ */
+attempt: number, 
 /**
  * The limit at that moment; near it the model is told how many remain.
  */
@@ -36,4 +41,4 @@ first_byte: Millis, } | { "type": "item_started", item: Item, } | { "type": "ite
 /**
  * Length in UTF-16 units of what came before on this channel in this item: a gap can be seen.
  */
-offset: number, text: string, } | { "type": "approval_requested", approval: ApprovalRequest, } | { "type": "approval_resolved", approval: ApprovalId, outcome: ApprovalOutcome, } | { "type": "rule_added", rule: Rule, } | { "type": "message_queued", text: string, } | { "type": "queue_emptied" } | { "type": "turn_ended", turn: TurnId, end: TurnEnd, } | { "type": "op_refused", error: ClientError, };
+offset: number, text: string, } | { "type": "approval_requested", approval: ApprovalRequest, } | { "type": "approval_resolved", approval: ApprovalId, outcome: ApprovalOutcome, } | { "type": "rule_added", rule: Rule, } | { "type": "cause_allowed", turn: TurnId, cause: PauseCause, } | { "type": "message_queued", text: string, } | { "type": "queue_emptied" } | { "type": "turn_ended", turn: TurnId, end: TurnEnd, } | { "type": "op_refused", error: ClientError, };
