@@ -1,0 +1,51 @@
+/** The message field, its send modes, its commands, and the queue above it. */
+import type { SendMode } from '$lib/protocol'
+import { counted } from './words'
+
+/** A command that can be typed after `/`. */
+export type CommandName = 'stop' | 'pause' | 'continue' | 'finish'
+
+export const composer = {
+  region: 'Message',
+  field: 'Message the agent',
+  placeholder: 'Message the agent…',
+  placeholderWorking: 'Tell the agent something while it works…',
+  placeholderPaused: 'Add a note, it continues the turn…',
+  send: 'Send',
+  sendKey: { enter: 'Enter sends · Shift+Enter makes a line', mod_enter: 'sends · Enter makes a line' },
+  commands: 'Commands',
+  commandHint: '/ commands',
+  command: {
+    stop: 'Stop now',
+    pause: 'Pause after this iteration',
+    continue: 'Continue',
+    finish: 'Finish up without more tools',
+  } satisfies Record<CommandName, string>,
+  commandNotNow: 'Not possible right now',
+  unknownCommand: (typed: string): string =>
+    `There is no command ${typed}. Known: /stop, /pause, /continue, /finish.`,
+  modeLabel: 'When to deliver',
+  mode: {
+    next_iteration: 'At next iteration',
+    after_turn: 'After this turn',
+  } satisfies Record<SendMode, string>,
+  modeWhy: {
+    next_iteration: 'The agent reads it before its next request.',
+    after_turn: 'It waits in the queue and starts the next turn.',
+  } satisfies Record<SendMode, string>,
+  notSent: 'Not sent. Your text is kept.',
+  dismiss: 'Dismiss',
+  noModel: {
+    title: 'Connect a model to begin.',
+    choose: 'Choose a model',
+    demo: 'Try the demo',
+  },
+} as const
+
+export const queue = {
+  region: 'Queued messages',
+  title: (n: number): string => counted(n, 'message waits', 'messages wait'),
+  held: 'for the end of this turn',
+  clear: 'Remove all',
+  open: 'Show the queue',
+} as const

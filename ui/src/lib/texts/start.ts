@@ -1,0 +1,85 @@
+/** The first screen: choose a folder, connect a model, or try the demo. */
+import type { ProjectFacts } from '$lib/protocol'
+import { listed } from './words'
+
+/** The kinds of model server that are offered at first; the last one is filled in by hand. */
+export type PresetName = 'cloud' | 'ollama' | 'lm_studio' | 'llama_cpp' | 'own'
+
+export const start = {
+  title: 'Choose a folder to work in.',
+  promise: 'An agent that works inside one folder, asks before risky things, and can take back what it did.',
+  fence: 'The agent can only change things inside it.',
+  open: 'Open folder',
+  path: 'Path of the folder',
+  pathPlaceholder: '/home/you/project',
+  openPath: 'Open',
+  orPath: 'or type its path',
+  opening: 'Opening folder…',
+  recent: 'Recent projects',
+  noRecent: 'Projects you open are listed here.',
+  demo: {
+    title: 'See it work first',
+    body: 'A scripted model and a small sample project. No network, no key, about three minutes.',
+    button: 'Try the demo, no account needed',
+    starting: 'Preparing the sample project…',
+  },
+  connected: 'Model',
+  change: 'Change',
+} as const
+
+export const connect = {
+  title: 'Connect a model',
+  body: 'Paddock talks to any server with the OpenAI-compatible chat interface. The key stays in the keyring of this computer.',
+  kind: 'Where does the model run?',
+  preset: {
+    cloud: { name: 'Cloud provider', explains: 'OpenAI-compatible, needs a key' },
+    ollama: { name: 'Ollama', explains: 'on this computer' },
+    lm_studio: { name: 'LM Studio', explains: 'on this computer' },
+    llama_cpp: { name: 'llama.cpp', explains: 'on this computer' },
+    own: { name: 'Own address', explains: 'any compatible server' },
+  } satisfies Record<PresetName, { name: string; explains: string }>,
+  address: 'Address',
+  addressHelp: 'Ends with /v1 for most servers.',
+  label: 'Name',
+  needsKey: 'This server wants a key',
+  key: 'Key',
+  keyHelp: 'Goes into the keyring, never into a file.',
+  keyKept: 'A key is stored. Leave this empty to keep it.',
+  show: 'Show key',
+  hide: 'Hide key',
+  model: 'Model',
+  modelHelp: 'The name as its server knows it.',
+  modelPlaceholder: 'Name of the model',
+  list: 'List models',
+  listing: 'Asking the server…',
+  found: (n: number): string => (n === 0 ? 'The server lists no models.' : `${n} found`),
+  check: 'Save and check',
+  checking: 'Asking the model…',
+  works: (firstByte: string): string => `It answers. First word after ${firstByte}.`,
+  use: 'Use this model',
+  later: 'Later',
+  back: 'Back',
+} as const
+
+/** The facts of an opened folder in one line. */
+export function projectLine(project: ProjectFacts): string {
+  const facts = [
+    project.demo ? 'sample project' : undefined,
+    project.git ? 'version control' : 'no version control',
+    project.guides.length > 0 ? `guide ${listed(project.guides)}` : undefined,
+  ]
+  return facts.filter((fact) => fact !== undefined).join(' · ')
+}
+
+export const empty = {
+  session: (project: string): readonly [string, string, string] => ['What should be done in ', project, '?'],
+  suggestions: [
+    'Explain how this project is built',
+    'Find and fix the failing test',
+    'Review my uncommitted changes',
+  ],
+  suggestionsLabel: 'Suggestions',
+  noSession: 'No sessions yet.',
+  noSessionBody: 'A session is one conversation about this project.',
+  newSession: 'New session',
+} as const
