@@ -1,7 +1,13 @@
+import './styles/base.css'
 import { mount } from 'svelte'
-import App from './App.svelte'
+import AppView from './App.svelte'
+import { App } from '$lib/app.svelte'
+import { chooseHost } from '$lib/host/choose'
 
 const target = document.getElementById('app')
 if (target === null) throw new Error('index.html has no #app element')
 
-mount(App, { target })
+const query = new URLSearchParams(location.search)
+const app = new App(await chooseHost(query))
+mount(AppView, { target, props: { app } })
+void app.start()

@@ -1,0 +1,141 @@
+/**
+ * What the window shows: the project, the open session, the place the person is at. One instance, handed down by
+ * context; components take it with `useApp()`.
+ */
+import { getContext, setContext } from 'svelte'
+import type { About, ClientError, ProjectFacts, SessionId, SessionSummary, Settings } from '$lib/protocol'
+import { Client } from './host/client'
+import { hostError, type Host } from './host/host'
+import { OpenSession } from './timeline/timeline.svelte'
+
+export type View = 'start' | 'session' | 'sessions' | 'settings'
+
+/** A short message that stands for some seconds; said by the live region as well. */
+export interface Toast {
+  id: number
+  text: string
+  detail?: string | undefined
+  tone: 'neutral' | 'danger'
+}
+
+const KEY = Symbol('app')
+
+export class App {
+  readonly client: Client
+  view = $state<View>('start')
+  /** Page inside the settings, for a link that goes to a certain place. */
+  settingsPage = $state('')
+  project = $state.raw<ProjectFacts | undefined>()
+  session = $state.raw<OpenSession | undefined>()
+  sessions = $state.raw<readonly SessionSummary[]>([])
+  settings = $state.raw<Settings | undefined>()
+  about = $state.raw<About | undefined>()
+  /** Why the core did not answer at the start. */
+  problem = $state.raw<ClientError | undefined>()
+  sidebarOpen = $state(false)
+  panelOpen = $state(true)
+  /** The item the timeline is asked to show and focus; taken and cleared by the timeline. */
+  wantedItem = $state<number | undefined>()
+  toasts = $state.raw<readonly Toast[]>([])
+  #nextToast = 1
+
+  constructor(host: Host) {
+    this.client = new Client(host)
+    this.client.onNavigate(({ session, item }) => {
+      void this.openSession(session).then(() => {
+        if (item !== undefined) this.wantedItem = item
+      })
+    })
+  }
+
+  /** Asks for everything the first screen needs. */
+  async start(): Promise<void> {
+    try {
+      const [about, settings] = await Promise.all([this.client.about(), this.client.settings()])
+      this.about = about
+      this.settings = settings
+      this.problem = undefined
+    } catch (thrown) {
+      this.problem = hostError(thrown).error
+    }
+  }
+
+  /** Opens a folder as the project; throws with the core's words when it is refused. */
+  async openProject(path: string): Promise<void> {
+    await this.enterProject(await this.client.openProject(path))
+  }
+
+  async openDemo(): Promise<void> {
+    await this.enterProject(await this.client.openDemo())
+  }
+
+  /** Goes to the newest session of the project, or to a new one. */
+  async enterProject(project: ProjectFacts): Promise<void> {
+    this.session?.close()
+    this.session = undefined
+    this.project = project
+    this.settings = await this.client.settings()
+    await this.refreshSessions()
+    const newest = this.sessions[0]
+    if (newest === undefined) await this.newSession()
+    else await this.openSession(newest.session)
+  }
+
+  async newSession(): Promise<void> {
+    if (this.project === undefined) return
+    const snapshot = await this.client.createSession(this.project.path)
+    await this.openSession(snapshot.session)
+    await this.refreshSessions()
+  }
+
+  async openSession(id: SessionId): Promise<void> {
+    this.view = 'session'
+    this.sidebarOpen = false
+    if (this.session?.id === id) return
+    this.session?.close()
+    const session = new OpenSession(this.client, id)
+    this.session = session
+    await session.open()
+    const path = session.config?.project
+    if (path !== undefined && path !== this.project?.path) {
+      this.project = await this.client.openProject(path)
+      await this.refreshSessions()
+    }
+  }
+
+  async deleteSession(id: SessionId): Promise<void> {
+    await this.client.deleteSession(id)
+    if (this.session?.id === id) {
+      this.session.close()
+      this.session = undefined
+    }
+    await this.refreshSessions()
+  }
+
+  async refreshSessions(): Promise<void> {
+    if (this.project === undefined) return
+    this.sessions = await this.client.sessions(this.project.path)
+  }
+
+  async saveSettings(settings: Settings): Promise<void> {
+    this.settings = await this.client.saveSettings(settings)
+  }
+
+  toast(text: string, options: { detail?: string | undefined; tone?: Toast['tone'] } = {}): void {
+    const id = this.#nextToast++
+    this.toasts = [...this.toasts, { id, text, detail: options.detail, tone: options.tone ?? 'neutral' }]
+    setTimeout(() => this.dismissToast(id), 8000)
+  }
+
+  dismissToast(id: number): void {
+    this.toasts = this.toasts.filter((toast) => toast.id !== id)
+  }
+}
+
+export function provideApp(app: App): void {
+  setContext(KEY, app)
+}
+
+export function useApp(): App {
+  return getContext<App>(KEY)
+}

@@ -1,0 +1,330 @@
+/**
+ * The fold from a snapshot and its events to what a view shows. No framework, no clock, no I/O: the same events give
+ * the same state, however they were cut into batches. A delta costs the same however long the session is: items are
+ * replaced one by one, lists are never copied.
+ *
+ * A hole in the numbers or in the offsets is reported, not papered over: the owner attaches again.
+ */
+import type {
+  ApprovalRequest,
+  DeltaChannel,
+  Event,
+  EventMsg,
+  Item,
+  ItemId,
+  SessionConfig,
+  SessionId,
+  SessionSnapshot,
+  Turn,
+  TurnStatus,
+  Usage,
+} from '$lib/protocol'
+
+/** A stretch of live output of one stream. */
+export interface OutputPiece {
+  stream: 'stdout' | 'stderr'
+  text: string
+}
+
+/** What has streamed into an item that is not complete yet. */
+export interface Live {
+  text: string
+  arguments: string
+  /** The end of the output in true order, at most {@link LIVE_OUTPUT} characters. */
+  output: OutputPiece[]
+  /** Length in UTF-16 units per channel; absent when it is not known where the channel stands. */
+  lengths: Partial<Record<DeltaChannel, number>>
+}
+
+/** How much live output is kept for display, in UTF-16 units. */
+export const LIVE_OUTPUT = 64 * 1024
+
+export interface TimelineState {
+  session: SessionId
+  seq: number
+  config: SessionConfig
+  turn: Turn | undefined
+  /** Loaded items in order; the first one's id is `firstLoaded`. */
+  items: Item[]
+  firstLoaded: ItemId
+  itemCount: number
+  live: Map<ItemId, Live>
+  approvals: ApprovalRequest[]
+  queue: string[]
+  usage: Usage
+}
+
+/** What a batch touched, for a view that keeps one cell per item. */
+export interface Touched {
+  items: Set<ItemId>
+  live: Set<ItemId>
+  appended: boolean
+  /** Anything of the session that is not an item. */
+  session: boolean
+  /** The numbers do not fit: attach again. Events after the gap were not folded. */
+  gap: boolean
+}
+
+export const noUsage: Usage = { input: 0, cached: 0, output: 0, reasoning: 0, estimated: false }
+
+export function fromSnapshot(snapshot: SessionSnapshot): TimelineState {
+  const live = new Map<ItemId, Live>()
+  for (const item of snapshot.items) {
+    if (item.ended === undefined) live.set(item.id, liveOfSnapshot(item))
+  }
+  return {
+    session: snapshot.session,
+    seq: snapshot.seq,
+    config: snapshot.config,
+    turn: snapshot.turn,
+    items: [...snapshot.items],
+    firstLoaded: snapshot.items[0]?.id ?? snapshot.item_count,
+    itemCount: snapshot.item_count,
+    live,
+    approvals: [...snapshot.approvals],
+    queue: [...snapshot.queue],
+    usage: snapshot.usage,
+  }
+}
+
+export function fold(state: TimelineState, events: readonly Event[]): Touched {
+  const touched: Touched = {
+    items: new Set(),
+    live: new Set(),
+    appended: false,
+    session: false,
+    gap: false,
+  }
+  for (const event of events) {
+    if (event.session !== state.session) continue
+    if (isTransient(event.msg)) {
+      if (event.seq > state.seq) touched.gap = true
+    } else {
+      if (event.seq <= state.seq) continue
+      if (event.seq !== state.seq + 1) touched.gap = true
+      else state.seq = event.seq
+    }
+    if (!touched.gap) foldOne(state, event, touched)
+    if (touched.gap) break
+  }
+  return touched
+}
+
+/** Puts older items in front. They must end where the loaded ones begin. */
+export function prepend(state: TimelineState, older: readonly Item[]): boolean {
+  const last = older[older.length - 1]
+  const first = older[0]
+  if (first === undefined || last === undefined || last.id + 1 !== state.firstLoaded) return false
+  state.items = [...older, ...state.items]
+  state.firstLoaded = first.id
+  return true
+}
+
+export function itemById(state: TimelineState, id: ItemId): Item | undefined {
+  return state.items[id - state.firstLoaded]
+}
+
+function isTransient(message: EventMsg): boolean {
+  return message.type === 'item_delta' || message.type === 'op_refused'
+}
+
+function foldOne(state: TimelineState, event: Event, touched: Touched): void {
+  const message = event.msg
+  switch (message.type) {
+    case 'item_started':
+    case 'item_updated':
+    case 'item_completed':
+      putItem(state, message.item, message.type === 'item_completed', touched)
+      break
+    case 'item_delta':
+      addDelta(state, message, touched)
+      break
+    default:
+      touched.session = true
+      foldSession(state, event)
+  }
+}
+
+function putItem(state: TimelineState, item: Item, completed: boolean, touched: Touched): void {
+  const place = item.id - state.firstLoaded
+  if (place === state.items.length) {
+    state.items.push(item)
+    state.itemCount = Math.max(state.itemCount, item.id + 1)
+    touched.appended = true
+  } else if (place > state.items.length) {
+    touched.gap = true
+    return
+  } else if (place >= 0) {
+    state.items[place] = item
+  }
+  touched.items.add(item.id)
+  if (completed || item.ended !== undefined) state.live.delete(item.id)
+  else if (!state.live.has(item.id)) state.live.set(item.id, emptyLive())
+  touched.live.add(item.id)
+}
+
+function addDelta(
+  state: TimelineState,
+  delta: Extract<EventMsg, { type: 'item_delta' }>,
+  touched: Touched,
+): void {
+  const live = state.live.get(delta.item)
+  if (live === undefined) {
+    // A delta of an item that is complete or not loaded changes nothing that is shown.
+    if (delta.item >= state.itemCount) touched.gap = true
+    return
+  }
+  const length = live.lengths[delta.channel]
+  if (length !== undefined && length !== delta.offset) {
+    touched.gap = true
+    return
+  }
+  const next: Live = {
+    ...live,
+    lengths: { ...live.lengths, [delta.channel]: delta.offset + delta.text.length },
+  }
+  if (delta.channel === 'text') next.text = live.text + delta.text
+  else if (delta.channel === 'arguments') next.arguments = live.arguments + delta.text
+  else next.output = addOutput(live.output, { stream: delta.channel, text: delta.text })
+  state.live.set(delta.item, next)
+  touched.live.add(delta.item)
+}
+
+/** Joins neighbours of one stream and drops what lies before the kept end. */
+function addOutput(output: readonly OutputPiece[], piece: OutputPiece): OutputPiece[] {
+  const last = output[output.length - 1]
+  const joined =
+    last !== undefined && last.stream === piece.stream
+      ? [...output.slice(0, -1), { stream: last.stream, text: last.text + piece.text }]
+      : [...output, piece]
+  let over = joined.reduce((sum, part) => sum + part.text.length, 0) - LIVE_OUTPUT
+  while (over > 0) {
+    const first = joined[0]
+    if (first === undefined) break
+    if (first.text.length <= over) {
+      joined.shift()
+      over -= first.text.length
+    } else {
+      joined[0] = { stream: first.stream, text: first.text.slice(over) }
+      over = 0
+    }
+  }
+  return joined
+}
+
+function emptyLive(): Live {
+  return { text: '', arguments: '', output: [], lengths: { text: 0, arguments: 0, stdout: 0, stderr: 0 } }
+}
+
+/** A snapshot's item holds what has streamed so far; of a command's two streams only their sum is known. */
+function liveOfSnapshot(item: Item): Live {
+  const kind = item.kind
+  if (kind.type === 'agent_text' || kind.type === 'reasoning') {
+    return { ...emptyLive(), text: kind.text, lengths: { text: kind.text.length } }
+  }
+  if (kind.type === 'call') {
+    const output = kind.output?.text ?? ''
+    return {
+      ...emptyLive(),
+      arguments: kind.arguments,
+      output: output === '' ? [] : [{ stream: 'stdout', text: output }],
+      lengths: { arguments: kind.arguments.length },
+    }
+  }
+  return emptyLive()
+}
+
+function foldSession(state: TimelineState, event: Event): void {
+  const message = event.msg
+  switch (message.type) {
+    case 'session_created':
+    case 'session_changed':
+      state.config = message.config
+      break
+    case 'turn_started':
+      state.turn = newTurn(message.turn, message.iteration_limit, event.at)
+      break
+    case 'turn_changed':
+      if (state.turn?.turn === message.turn) state.turn = withStatus(state.turn, message.status, event.at)
+      break
+    case 'limit_changed':
+      if (state.turn?.turn === message.turn && message.limit === 'iterations') {
+        state.turn = { ...state.turn, iteration_limit: message.allowed }
+      }
+      break
+    case 'iteration_started':
+      if (state.turn?.turn === message.turn) state.turn = { ...state.turn, iteration: message.iteration }
+      break
+    case 'iteration_answered':
+      state.usage = addUsage(state.usage, message.usage)
+      if (state.turn?.turn === message.turn) {
+        state.turn = { ...state.turn, usage: addUsage(state.turn.usage, message.usage) }
+      }
+      break
+    case 'approval_requested':
+      state.approvals = [...state.approvals, message.approval]
+      break
+    case 'approval_resolved':
+      state.approvals = state.approvals.filter((approval) => approval.id !== message.approval)
+      break
+    case 'message_queued':
+      state.queue = [...state.queue, message.text]
+      break
+    case 'queue_emptied':
+      state.queue = []
+      break
+  }
+}
+
+function newTurn(turn: number, limit: number, at: number): Turn {
+  return {
+    turn,
+    status: { state: 'starting' },
+    iteration: 0,
+    iteration_limit: limit,
+    started: at,
+    active: 0,
+    waiting: 0,
+    status_since: at,
+    usage: noUsage,
+  }
+}
+
+function withStatus(turn: Turn, status: TurnStatus, at: number): Turn {
+  const elapsed = Math.max(0, at - turn.status_since)
+  const clock = clockOf(turn.status)
+  return {
+    ...turn,
+    status,
+    status_since: at,
+    active: turn.active + (clock === 'active' ? elapsed : 0),
+    waiting: turn.waiting + (clock === 'waiting' ? elapsed : 0),
+  }
+}
+
+/** Which clock runs in a status: waiting for the person is not working time. */
+export function clockOf(status: TurnStatus): 'active' | 'waiting' | 'none' {
+  switch (status.state) {
+    case 'waiting_for_approval':
+    case 'waiting_for_answer':
+    case 'paused':
+      return 'waiting'
+    case 'completed':
+    case 'stopped':
+    case 'failed':
+    case 'interrupted':
+      return 'none'
+    default:
+      return 'active'
+  }
+}
+
+function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    cached: a.cached + b.cached,
+    output: a.output + b.output,
+    reasoning: a.reasoning + b.reasoning,
+    estimated: a.estimated || b.estimated,
+  }
+}
