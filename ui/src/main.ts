@@ -1,7 +1,7 @@
 import './styles/base.css'
 import { mount } from 'svelte'
 import AppView from './App.svelte'
-import { App } from '$lib/app.svelte'
+import { App, appContext } from '$lib/app.svelte'
 import { chooseHost } from '$lib/host/choose'
 
 const target = document.getElementById('app')
@@ -9,5 +9,5 @@ if (target === null) throw new Error('index.html has no #app element')
 
 const query = new URLSearchParams(location.search)
 const app = new App(await chooseHost(query))
-mount(AppView, { target, props: { app } })
+mount(AppView, { target, context: appContext(app) })
 void app.start()

@@ -2,7 +2,7 @@
  * What the window shows: the project, the open session, the place the person is at. One instance, handed down by
  * context; components take it with `useApp()`.
  */
-import { getContext, setContext } from 'svelte'
+import { getContext } from 'svelte'
 import type { About, ClientError, ProjectFacts, SessionId, SessionSummary, Settings } from '$lib/protocol'
 import { Client } from './host/client'
 import { hostError, type Host } from './host/host'
@@ -132,8 +132,9 @@ export class App {
   }
 }
 
-export function provideApp(app: App): void {
-  setContext(KEY, app)
+/** The context to mount or render a component with. */
+export function appContext(app: App): Map<unknown, unknown> {
+  return new Map([[KEY, app]])
 }
 
 export function useApp(): App {

@@ -39,6 +39,8 @@ export interface Live {
 /** How much live output is kept for display, in UTF-16 units. */
 export const LIVE_OUTPUT = 64 * 1024
 
+const LIVE_PIECES = 256
+
 export interface TimelineState {
   session: SessionId
   seq: number
@@ -197,6 +199,7 @@ function addOutput(output: readonly OutputPiece[], piece: OutputPiece): OutputPi
     last !== undefined && last.stream === piece.stream
       ? [...output.slice(0, -1), { stream: last.stream, text: last.text + piece.text }]
       : [...output, piece]
+  if (joined.length > LIVE_PIECES) joined.shift()
   let over = joined.reduce((sum, part) => sum + part.text.length, 0) - LIVE_OUTPUT
   while (over > 0) {
     const first = joined[0]
