@@ -214,3 +214,158 @@ fn state_of(key: &Secret, why: Option<&KeyError>) -> KeyState {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Instant;
+
+    /// A keyring in memory that can be told to fail or to hang.
+    #[derive(Default)]
+    struct Memory {
+        keys: Mutex<HashMap<String, Secret>>,
+        failure: Mutex<Option<KeyError>>,
+        hang: Mutex<Duration>,
+        calls: AtomicUsize,
+    }
+
+    impl Memory {
+        fn begin(&self) -> Result<(), KeyError> {
+            self.calls.fetch_add(1, Ordering::SeqCst);
+            let hang = *self.hang.lock().unwrap();
+            std::thread::sleep(hang);
+            self.failure.lock().unwrap().clone().map_or(Ok(()), Err)
+        }
+    }
+
+    impl Shelf for Memory {
+        fn get(&self, user: &str) -> Result<Option<Secret>, KeyError> {
+            self.begin()?;
+            Ok(self.keys.lock().unwrap().get(user).cloned())
+        }
+
+        fn set(&self, user: &str, key: &Secret) -> Result<(), KeyError> {
+            self.begin()?;
+            self.keys.lock().unwrap().insert(user.to_owned(), key.clone());
+            Ok(())
+        }
+
+        fn forget(&self, user: &str) -> Result<(), KeyError> {
+            self.begin()?;
+            self.keys.lock().unwrap().remove(user);
+            Ok(())
+        }
+    }
+
+    fn keys() -> (Keys, Arc<Memory>) {
+        let memory = Arc::new(Memory::default());
+        (
+            Keys::on(Arc::clone(&memory) as Arc<dyn Shelf>, Duration::from_millis(150)),
+            memory,
+        )
+    }
+
+    fn openai() -> ProviderId {
+        ProviderId::new("openai")
+    }
+
+    fn key() -> Secret {
+        Secret::new("sk-0123456789-abcd".to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_key_goes_to_the_keyring_and_back() {
+        let (keys, memory) = keys();
+        assert_eq!(memory.calls.load(Ordering::SeqCst), 0);
+        assert_eq!(keys.get(&openai()).await, Ok(None));
+        assert_eq!(keys.state(&openai()).await, KeyState::Missing);
+        let in_keyring = KeyState::InKeyring {
+            ends_with: "abcd".to_owned(),
+        };
+        assert_eq!(keys.set(&openai(), key()).await, in_keyring);
+        let fresh = Keys::on(Arc::clone(&memory) as Arc<dyn Shelf>, Duration::from_secs(1));
+        assert_eq!(fresh.get(&openai()).await, Ok(Some(key())));
+        assert_eq!(fresh.state(&openai()).await, in_keyring);
+        let calls = memory.calls.load(Ordering::SeqCst);
+        assert_eq!(fresh.get(&openai()).await, Ok(Some(key())));
+        assert_eq!(
+            memory.calls.load(Ordering::SeqCst),
+            calls,
+            "asked once per process"
+        );
+        keys.forget(&openai()).await.unwrap();
+        assert_eq!(keys.get(&openai()).await, Ok(None));
+    }
+
+    #[tokio::test]
+    async fn a_key_the_keyring_refuses_stays_in_memory_and_says_why() {
+        let (keys, memory) = keys();
+        *memory.failure.lock().unwrap() = Some(KeyError::Locked);
+        let state = keys.set(&openai(), key()).await;
+        assert_eq!(
+            state,
+            KeyState::ThisSessionOnly {
+                ends_with: "abcd".to_owned(),
+                why: KeyError::Locked.to_string()
+            }
+        );
+        assert_eq!(keys.state(&openai()).await, state);
+        assert_eq!(keys.get(&openai()).await, Ok(Some(key())));
+        assert!(memory.keys.lock().unwrap().is_empty());
+        keys.forget(&openai()).await.unwrap();
+        assert_eq!(keys.get(&openai()).await, Err(KeyError::Locked));
+        assert_eq!(
+            keys.state(&openai()).await,
+            KeyState::Unavailable {
+                why: KeyError::Locked.to_string()
+            }
+        );
+    }
+
+    #[tokio::test]
+    async fn a_keyring_found_later_works() {
+        let (keys, memory) = keys();
+        memory.keys.lock().unwrap().insert("openai".to_owned(), key());
+        *memory.failure.lock().unwrap() = Some(KeyError::NotRunning);
+        assert_eq!(keys.get(&openai()).await, Err(KeyError::NotRunning));
+        *memory.failure.lock().unwrap() = None;
+        assert_eq!(keys.get(&openai()).await, Ok(Some(key())));
+    }
+
+    #[tokio::test]
+    async fn a_hanging_keyring_costs_the_patience_and_its_late_answer_counts() {
+        let (keys, memory) = keys();
+        memory.keys.lock().unwrap().insert("openai".to_owned(), key());
+        *memory.hang.lock().unwrap() = Duration::from_millis(500);
+        let begun = Instant::now();
+        assert_eq!(keys.get(&openai()).await, Err(KeyError::NoAnswer));
+        assert_eq!(keys.check().await, Err(KeyError::NoAnswer));
+        assert!(
+            begun.elapsed() < Duration::from_millis(480),
+            "{:?}",
+            begun.elapsed()
+        );
+        assert_eq!(
+            memory.calls.load(Ordering::SeqCst),
+            1,
+            "no second window while the first is open"
+        );
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        assert_eq!(keys.get(&openai()).await, Ok(Some(key())));
+    }
+
+    #[test]
+    fn a_key_is_never_printed() {
+        assert_eq!(
+            format!("{:?} {:?}", key(), Some(key())),
+            "Secret(…) Some(Secret(…))"
+        );
+        assert_eq!(key().ends_with(), "abcd");
+        assert_eq!(Secret::new("short-abcd".to_owned()).ends_with(), "");
+        assert_eq!(
+            Secret::new("日本日本日本日本日本日本日本日本".to_owned()).ends_with(),
+            "日本日本"
+        );
+    }
+}
