@@ -2,6 +2,8 @@
 //! of protected names and one `Reach`. What is asked of the person, and when, is decided elsewhere.
 
 mod command;
+#[cfg(target_os = "linux")]
+mod linux;
 mod root;
 
 pub use command::{
@@ -16,4 +18,7 @@ pub use root::{
 
 /// Builds the sandbox and does not return when this process was started for that; otherwise does nothing. Must be the
 /// first statement of `main` of every program that embeds this crate and runs commands.
-pub fn run_helper_if_asked() {}
+pub fn run_helper_if_asked() {
+    #[cfg(target_os = "linux")]
+    linux::run_if_asked();
+}

@@ -1,9 +1,15 @@
 //! Commands of the model, run by a shell or directly. What a command may reach is one `CommandSpec`; how the machine holds
 //! it there differs by system and stands behind `Confinement`. A command never outlives its `RunningCommand`.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod audit;
+#[cfg(target_os = "linux")]
+pub(crate) mod denial;
 mod end;
-mod environment;
-mod running;
+pub(crate) mod environment;
+#[cfg(target_os = "linux")]
+mod gitconfig;
+pub(crate) mod running;
 mod spec;
 mod unconfined;
 
@@ -77,6 +83,11 @@ pub enum SandboxError {
 
 /// The best confinement this machine offers. Cheap: nothing is tried before the first use.
 pub fn for_this_machine(helper: HelperProgram) -> Arc<dyn Confinement> {
-    let _ = helper;
-    Arc::new(Unconfined::new("Paddock has no confinement for this system yet."))
+    #[cfg(target_os = "linux")]
+    return Arc::new(crate::linux::LinuxConfinement::new(helper));
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = helper;
+        Arc::new(Unconfined::new("Paddock has no sandbox for this system yet."))
+    }
 }

@@ -94,7 +94,7 @@ fn lost() -> CommandEnd {
 
 /// What the owner of a command hears while it waits.
 #[derive(Debug)]
-pub(super) enum Signal {
+pub(crate) enum Signal {
     Stop,
     /// The processes told that they are over.
     #[cfg_attr(
@@ -105,16 +105,16 @@ pub(super) enum Signal {
 }
 
 /// The owner's side of a command.
-pub(super) struct Supervision {
+pub(crate) struct Supervision {
     signals: Receiver<Signal>,
-    pub(super) sender: Sender<Signal>,
+    pub(crate) sender: Sender<Signal>,
     end: oneshot::Sender<CommandEnd>,
     started: Instant,
     deadline: Option<Instant>,
 }
 
 /// Makes both sides of a command.
-pub(super) fn supervision(time_limit: Option<Duration>) -> (RunningCommand, Supervision) {
+pub(crate) fn supervision(time_limit: Option<Duration>) -> (RunningCommand, Supervision) {
     let (sender, signals) = channel();
     let (end_sender, end) = oneshot::channel();
     let started = Instant::now();
@@ -137,12 +137,17 @@ pub(super) fn supervision(time_limit: Option<Duration>) -> (RunningCommand, Supe
 
 impl Supervision {
     /// Waits at most `pause` for a reason to act; a time limit that passed is one.
-    pub(super) fn next(&self, pause: Duration) -> Next {
+    pub(crate) fn next(&self, pause: Duration) -> Next {
         let now = Instant::now();
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             return Next::TimeUp;
         }
         let pause = self.deadline.map_or(pause, |deadline| pause.min(deadline - now));
+        self.next_signal(pause)
+    }
+
+    /// Like [`Self::next`], when the time limit passed already or no longer counts.
+    pub(crate) fn next_signal(&self, pause: Duration) -> Next {
         match self.signals.recv_timeout(pause) {
             Ok(Signal::Stop) => Next::Stop,
             Ok(Signal::Ended) => Next::Ended,
@@ -150,17 +155,17 @@ impl Supervision {
         }
     }
 
-    pub(super) fn duration(&self) -> Duration {
+    pub(crate) fn duration(&self) -> Duration {
         self.started.elapsed()
     }
 
-    pub(super) fn finish(self, end: CommandEnd) {
+    pub(crate) fn finish(self, end: CommandEnd) {
         let _ = self.end.send(end);
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     Stop,
     TimeUp,
     Ended,
@@ -168,23 +173,23 @@ pub(super) enum Next {
 }
 
 /// Reads one stream of a command to its end on a thread of its own.
-pub(super) struct Pump {
+pub(crate) struct Pump {
     thread: JoinHandle<()>,
     done: Receiver<Pumped>,
 }
 
 /// What a pump saw.
 #[derive(Debug, Default)]
-pub(super) struct Pumped {
-    pub(super) dropped: u64,
+pub(crate) struct Pumped {
+    pub(crate) dropped: u64,
     /// The last bytes, to look for hints of denials.
-    pub(super) tail: Vec<u8>,
+    pub(crate) tail: Vec<u8>,
 }
 
 const TAIL: usize = 32 * 1024;
 
 impl Pump {
-    pub(super) fn start(
+    pub(crate) fn start(
         mut source: impl Read + Send + 'static,
         stream: Stream,
         sink: OutputSink,
@@ -227,7 +232,7 @@ impl Pump {
     }
 
     /// Waits for the end of the stream, though not for ever: a process that got away could hold it open.
-    pub(super) fn finish(self) -> Pumped {
+    pub(crate) fn finish(self) -> Pumped {
         let pumped = self.done.recv_timeout(LAST_OUTPUT).unwrap_or_default();
         if self.thread.is_finished() {
             let _ = self.thread.join();

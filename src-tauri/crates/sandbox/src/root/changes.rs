@@ -132,16 +132,16 @@ impl ProjectRoot {
             path: place.clone(),
             source: std::io::ErrorKind::FileTooLarge.into(),
         };
-        let names = folder
-            .names(usize::MAX)
+        let entries = folder
+            .entries(usize::MAX)
             .map_err(|error| Failure::Io(error).at(&folder.place))?;
-        *seen += names.len();
+        *seen += entries.len();
         if *seen > MAX_REMOVED || depth > MAX_DEPTH {
             return Err(too_much());
         }
-        for name in names {
+        for (name, kind) in entries {
             self.may_change(&folder.place.child(&name.to_string_lossy()))?;
-            if folder.entry(&name).is_ok_and(|found| found.kind == Kind::Folder) {
+            if kind == Kind::Folder {
                 let inner = folder
                     .subfolder(&name)
                     .map_err(|failure| failure.at(&folder.place))?;
@@ -240,8 +240,8 @@ fn empty(folder: &Folder, depth: usize) -> Result<(), Failure> {
     if depth > MAX_DEPTH {
         return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge).into());
     }
-    for name in folder.names(usize::MAX)? {
-        if folder.entry(&name)?.kind == Kind::Folder {
+    for (name, kind) in folder.entries(usize::MAX)? {
+        if kind == Kind::Folder {
             empty(&folder.subfolder(&name)?, depth + 1)?;
             folder.remove_empty_folder(&name)?;
         } else {

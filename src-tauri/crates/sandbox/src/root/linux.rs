@@ -1,7 +1,7 @@
 //! File access on Linux: everything below the handle of the project folder, resolved by the kernel (`openat2` with
 //! `RESOLVE_BENEATH`), never by text. A folder handle knows where it really is, so that protection is asked about that.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -48,11 +48,6 @@ impl Tree {
             Err(Failure::Io(error)) => Err(error),
             _ => Ok(tree),
         }
-    }
-
-    #[cfg(not(feature = "portable"))]
-    pub(crate) fn handle(&self) -> BorrowedFd<'_> {
-        self.handle.as_fd()
     }
 
     /// Opens a folder, links that stay beneath followed.
@@ -107,26 +102,28 @@ impl Folder {
         )?))
     }
 
-    /// The names in this folder, without `.` and `..`.
-    pub(super) fn names(&self, limit: usize) -> io::Result<Vec<std::ffi::OsString>> {
-        let readable = fs::openat(
-            &self.handle,
-            ".",
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW,
-            Mode::empty(),
-        )?;
-        let mut names = Vec::new();
+    /// The names in this folder without `.` and `..`, each with its kind; a link is a link.
+    pub(super) fn entries(&self, limit: usize) -> io::Result<Vec<(OsString, Kind)>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let readable = fs::openat(&self.handle, ".", flags, Mode::empty())?;
+        let mut entries = Vec::new();
         for entry in fs::Dir::new(readable)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
-            if name != b"." && name != b".." {
-                names.push(OsStr::from_bytes(name).to_owned());
+            if name == b"." || name == b".." {
+                continue;
             }
-            if names.len() >= limit {
+            let name = OsStr::from_bytes(name).to_owned();
+            let kind = match entry.file_type() {
+                FileType::Unknown => self.entry(&name).map_or(Kind::Other, |found| found.kind),
+                kind => kind_of(kind),
+            };
+            entries.push((name, kind));
+            if entries.len() >= limit {
                 break;
             }
         }
-        Ok(names)
+        Ok(entries)
     }
 
     /// Opens a folder in this folder; a link is refused.
@@ -214,18 +211,22 @@ fn descriptor_path(handle: BorrowedFd<'_>) -> io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
 }
 
-fn metadata(stat: &fs::Stat) -> Metadata {
-    let kind = match FileType::from_raw_mode(stat.st_mode) {
+fn kind_of(kind: FileType) -> Kind {
+    match kind {
         FileType::RegularFile => Kind::File,
         FileType::Directory => Kind::Folder,
         FileType::Symlink => Kind::Link,
         _ => Kind::Other,
-    };
+    }
+}
+
+fn metadata(stat: &fs::Stat) -> Metadata {
     Metadata {
-        kind,
+        kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
         size: u64::try_from(stat.st_size).unwrap_or(0),
         modified_ns: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
         changed_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
+        device: stat.st_dev,
         inode: stat.st_ino,
         mode: stat.st_mode,
         owner: stat.st_uid,

@@ -4,6 +4,8 @@
 
 mod changes;
 mod error;
+#[cfg(target_os = "linux")]
+pub(crate) mod inventory;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
 mod opening;
@@ -74,6 +76,8 @@ pub struct Metadata {
     pub size: u64,
     pub modified_ns: i128,
     pub changed_ns: i128,
+    /// The volume; 0 on Windows.
+    pub device: u64,
     pub inode: u64,
     pub mode: u32,
     pub owner: u32,
@@ -235,10 +239,11 @@ impl ProjectRoot {
             .folder(path)
             .map_err(|failure| self.explain(failure, path))?;
         let names = folder
-            .names(MAX_ENTRIES)
+            .entries(MAX_ENTRIES)
             .map_err(|error| error::Failure::Io(error).at(path))?;
         let mut entries: Vec<Entry> = names
             .into_iter()
+            .map(|(name, _)| name)
             // A name that vanished since is left out.
             .filter_map(|name| Some((folder.entry(&name).ok()?, name)))
             .map(|(found, name)| Entry {
@@ -262,6 +267,14 @@ impl ProjectRoot {
             })?;
             protection::protection_of(real.components())
         })
+    }
+
+    /// Where a path really ends, links that stay in the project followed.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn real(&self, path: &RelativePath) -> Result<RelativePath, PathError> {
+        self.tree()
+            .real(path)
+            .map_err(|failure| self.explain(failure, path))
     }
 
     fn tree(&self) -> &Tree {

@@ -88,12 +88,11 @@ impl Folder {
         Ok(metadata(&self.handle.symlink_metadata(name)?))
     }
 
-    /// The names in this folder, without `.` and `..`.
-    pub(super) fn names(&self, limit: usize) -> io::Result<Vec<OsString>> {
-        self.handle
-            .entries()?
-            .take(limit)
-            .map(|entry| Ok(entry?.file_name()))
+    /// The names in this folder without `.` and `..`, each with its kind; a link is a link.
+    pub(super) fn entries(&self, limit: usize) -> io::Result<Vec<(OsString, Kind)>> {
+        let entries = self.handle.entries()?.take(limit);
+        entries
+            .map(|entry| entry.and_then(|entry| Ok((entry.file_name(), kind_of(entry.file_type()?)))))
             .collect()
     }
 
@@ -162,9 +161,8 @@ fn failure(error: io::Error) -> Failure {
     }
 }
 
-fn metadata(found: &cap_std::fs::Metadata) -> Metadata {
-    let kind = found.file_type();
-    let kind = if kind.is_symlink() {
+fn kind_of(kind: cap_std::fs::FileType) -> Kind {
+    if kind.is_symlink() {
         Kind::Link
     } else if kind.is_dir() {
         Kind::Folder
@@ -172,7 +170,11 @@ fn metadata(found: &cap_std::fs::Metadata) -> Metadata {
         Kind::File
     } else {
         Kind::Other
-    };
+    }
+}
+
+fn metadata(found: &cap_std::fs::Metadata) -> Metadata {
+    let kind = kind_of(found.file_type());
     let modified_ns = found
         .modified()
         .ok()
@@ -195,6 +197,7 @@ fn system_metadata(found: &cap_std::fs::Metadata, known: Metadata) -> Metadata {
     use cap_std::fs::MetadataExt;
     Metadata {
         changed_ns: i128::from(found.ctime()) * 1_000_000_000 + i128::from(found.ctime_nsec()),
+        device: found.dev(),
         inode: found.ino(),
         mode: found.mode(),
         owner: found.uid(),

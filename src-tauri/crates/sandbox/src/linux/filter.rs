@@ -1,0 +1,170 @@
+//! System calls that a command has no business with. Names are refused with EPERM, as an ordinary account would see them;
+//! `clone3` with ENOSYS, because its flags cannot be looked at and every C library then falls back to `clone`.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen as Length, SeccompCmpOp as Compare, SeccompCondition,
+    SeccompFilter, SeccompRule, TargetArch, sock_filter,
+};
+
+/// Refused whatever the arguments are.
+const REFUSED: &[libc::c_long] = &[
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_chroot,
+    libc::SYS_pivot_root,
+    libc::SYS_setns,
+    libc::SYS_unshare,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_reboot,
+    libc::SYS_acct,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_fanotify_init,
+    libc::SYS_fanotify_mark,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    libc::SYS_syslog,
+    libc::SYS_vhangup,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_nfsservctl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_uselib,
+];
+const NAMESPACES: &[libc::c_int] = &[
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWCGROUP,
+];
+const TIOCLINUX: u64 = 0x541C;
+
+/// The filters, to be applied in this order.
+pub(super) fn programs() -> io::Result<Vec<BpfProgram>> {
+    let refused = compile(refused_rules().map_err(io::Error::other)?, libc::EPERM)?;
+    let unknown = compile(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
+    let mut programs = vec![refused, unknown];
+    if cfg!(target_arch = "x86_64") {
+        programs.push(no_second_numbering());
+    }
+    Ok(programs)
+}
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+fn refused_rules() -> Result<Rules, seccompiler::BackendError> {
+    let is = |argument, value: u64| SeccompCondition::new(argument, Length::Dword, Compare::Eq, value);
+    let is_not = |argument, value: u64| SeccompCondition::new(argument, Length::Dword, Compare::Ne, value);
+    let number = |value: libc::c_int| u64::from(value.unsigned_abs());
+    let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+
+    let mut clone = Vec::new();
+    for flag in NAMESPACES {
+        let flag = number(*flag);
+        let set = SeccompCondition::new(0, Length::Qword, Compare::MaskedEq(flag), flag)?;
+        clone.push(SeccompRule::new(vec![set])?);
+    }
+    rules.insert(libc::SYS_clone, clone);
+
+    let controls = [libc::TIOCSTI, TIOCLINUX];
+    let controls = controls.map(|control| SeccompRule::new(vec![is(1, control)?]));
+    rules.insert(libc::SYS_ioctl, controls.into_iter().collect::<Result<_, _>>()?);
+
+    let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let other_family = families.map(|family| is_not(0, number(family)));
+    let other_family = other_family.into_iter().collect::<Result<_, _>>()?;
+    let other_netlink = vec![
+        is(0, number(libc::AF_NETLINK))?,
+        is_not(2, number(libc::NETLINK_ROUTE))?,
+    ];
+    rules.insert(
+        libc::SYS_socket,
+        vec![SeccompRule::new(other_family)?, SeccompRule::new(other_netlink)?],
+    );
+    Ok(rules)
+}
+
+fn compile(rules: Rules, errno: libc::c_int) -> io::Result<BpfProgram> {
+    let target = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
+    let refusal = SeccompAction::Errno(errno.unsigned_abs());
+    let filter =
+        SeccompFilter::new(rules, SeccompAction::Allow, refusal, target).map_err(io::Error::other)?;
+    BpfProgram::try_from(filter).map_err(io::Error::other)
+}
+
+/// Refuses the x32 numbering of calls, which would pass by the filters above.
+fn no_second_numbering() -> BpfProgram {
+    const LOAD_NUMBER: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    const X32: u32 = 0x4000_0000;
+    let refusal = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
+    vec![
+        sock_filter {
+            code: LOAD_NUMBER,
+            jt: 0,
+            jf: 0,
+            k: 0,
+        },
+        sock_filter {
+            code: JUMP_IF_AT_LEAST,
+            jt: 0,
+            jf: 1,
+            k: X32,
+        },
+        sock_filter {
+            code: RETURN,
+            jt: 0,
+            jf: 0,
+            k: refusal,
+        },
+        sock_filter {
+            code: RETURN,
+            jt: 0,
+            jf: 0,
+            k: libc::SECCOMP_RET_ALLOW,
+        },
+    ]
+}

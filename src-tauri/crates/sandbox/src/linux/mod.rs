@@ -1,0 +1,16 @@
+//! Confinement on Linux: a helper builds namespaces, a new root, Landlock and call filters around every command. Whether
+//! that works here is found out by doing it once, never by reading settings; where it does not, commands run unconfined
+//! and the facts say so.
+
+mod confined;
+mod filter;
+mod helper;
+mod init;
+mod lockdown;
+mod plan;
+mod sys;
+mod view;
+mod wire;
+
+pub(crate) use confined::LinuxConfinement;
+pub(crate) use helper::run_if_asked;

@@ -1,0 +1,249 @@
+//! The test bed: a throw-away home, a project and a state folder, and a runner for the cases, which need a main of their
+//! own because the tests are the helper too.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use paddock_sandbox::{
+    CommandEnd, CommandExit, CommandSpec, Confinement, HelperProgram, OutputChunk, ProjectRoot,
+    RunningCommand, StateDir, Stream, for_this_machine,
+};
+
+/// An account without rights that exists everywhere.
+const NOBODY: u32 = 65_534;
+const AS_NOBODY: &str = "PADDOCK_TEST_AS_NOBODY";
+
+/// A named test.
+pub type Case = (&'static str, fn(&Bed));
+
+/// Runs the cases whose names contain the first argument, and ends the process with the verdict.
+pub fn run(groups: &[&[Case]]) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        for (name, _) in groups.iter().copied().flatten() {
+            println!("{name}: test");
+        }
+        return;
+    }
+    let filter = arguments
+        .iter()
+        .find(|argument| !argument.starts_with('-'))
+        .cloned()
+        .unwrap_or_default();
+    let account = if is_root() { "root" } else { "an ordinary account" };
+    let mut failed = Vec::new();
+    let mut count = 0;
+    for (name, case) in groups
+        .iter()
+        .copied()
+        .flatten()
+        .filter(|(name, _)| name.contains(&filter))
+    {
+        count += 1;
+        let result = catch_unwind(AssertUnwindSafe(|| case(&Bed::new())));
+        println!(
+            "test {name} as {account} ... {}",
+            if result.is_ok() { "ok" } else { "FAILED" }
+        );
+        if result.is_err() {
+            failed.push(*name);
+        }
+    }
+    println!("\n{count} cases as {account}, {} failed {failed:?}", failed.len());
+    let as_other = is_root() && !run_as_nobody(&arguments);
+    if !failed.is_empty() || as_other {
+        std::process::exit(1);
+    }
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0)
+}
+
+/// Runs the same program as an ordinary account; whether it succeeded.
+fn run_as_nobody(arguments: &[String]) -> bool {
+    // The account cannot reach the build folder, so the program is copied to where it can.
+    let place = tempfile::Builder::new()
+        .prefix("paddock-nobody-")
+        .tempdir()
+        .unwrap();
+    let program = place.path().join("confined");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    fs::set_permissions(place.path(), open).unwrap();
+    let home = place.path().join("home");
+    fs::create_dir(&home).unwrap();
+    std::os::unix::fs::chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
+    let path = "/usr/local/bin:/usr/bin:/bin";
+    let status = Command::new(&program)
+        .args(arguments)
+        .env_clear()
+        .envs([
+            ("PATH", path),
+            ("LANG", "C.UTF-8"),
+            (AS_NOBODY, "1"),
+            ("TMPDIR", place.path().to_str().unwrap()),
+        ])
+        .env("HOME", &home)
+        .current_dir(place.path())
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .status()
+        .unwrap();
+    status.success()
+}
+
+/// One case's world.
+pub struct Bed {
+    place: tempfile::TempDir,
+    pub confinement: Arc<dyn Confinement>,
+    pub root: ProjectRoot,
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub struct Outcome {
+    pub end: CommandEnd,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Bed {
+    fn new() -> Self {
+        let place = tempfile::Builder::new().prefix("paddock-bed-").tempdir().unwrap();
+        fs::create_dir(place.path().join("project")).unwrap();
+        fs::create_dir(place.path().join("outside")).unwrap();
+        fs::write(place.path().join("outside/secret"), "PLANTED-SECRET").unwrap();
+        let root = ProjectRoot::open(&place.path().join("project")).unwrap();
+        Self {
+            confinement: for_this_machine(HelperProgram::current()),
+            root,
+            place,
+        }
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.root.path().to_owned()
+    }
+
+    /// A folder beside the project that no command may reach.
+    pub fn outside(&self) -> PathBuf {
+        self.place.path().canonicalize().unwrap().join("outside")
+    }
+
+    pub fn state(&self) -> StateDir {
+        StateDir::new(self.place.path().join("state"))
+    }
+
+    pub fn put(&self, path: &str, content: &str) {
+        let path = self.project().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub fn has(&self, path: &str) -> bool {
+        fs::symlink_metadata(self.project().join(path)).is_ok()
+    }
+
+    pub fn spec(&self, line: &str) -> CommandSpec {
+        let mut spec = CommandSpec::shell(self.root.clone(), self.state(), line);
+        spec.time_limit = Some(Duration::from_secs(60));
+        spec
+    }
+
+    pub fn start(&self, spec: CommandSpec) -> (RunningCommand, tokio::sync::mpsc::Receiver<OutputChunk>) {
+        let (sink, output) = tokio::sync::mpsc::channel(1024);
+        (self.confinement.start(spec, sink).unwrap(), output)
+    }
+
+    /// Runs a command to its end.
+    pub fn run_spec(&self, spec: CommandSpec) -> Outcome {
+        let (running, mut output) = self.start(spec);
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        while let Some(chunk) = output.blocking_recv() {
+            match chunk.stream {
+                Stream::Stdout => stdout.extend(chunk.bytes),
+                Stream::Stderr => stderr.extend(chunk.bytes),
+            }
+        }
+        let end = running.wait_blocking();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Outcome {
+            end,
+            stdout: text(stdout),
+            stderr: text(stderr),
+        }
+    }
+
+    pub fn run(&self, line: &str) -> Outcome {
+        self.run_spec(self.spec(line))
+    }
+
+    /// Runs a command that must succeed; its output.
+    pub fn works(&self, line: &str) -> String {
+        let outcome = self.run(line);
+        assert_eq!(outcome.end.exit, CommandExit::Code(0), "{line}: {outcome:#?}");
+        outcome.stdout
+    }
+
+    /// Runs a command that must fail by itself; what it did.
+    pub fn fails(&self, line: &str) -> Outcome {
+        let outcome = self.run(line);
+        assert!(
+            matches!(outcome.end.exit, CommandExit::Code(code) if code != 0),
+            "{line}: {outcome:#?}"
+        );
+        outcome
+    }
+}
+
+/// Whether any process of the machine has this text in its command line.
+pub fn is_running(marker: &str) -> bool {
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let is_process = entry
+            .file_name()
+            .to_string_lossy()
+            .bytes()
+            .all(|byte| byte.is_ascii_digit());
+        is_process
+            && fs::read(entry.path().join("cmdline"))
+                .is_ok_and(|line| String::from_utf8_lossy(&line).contains(marker))
+    })
+}
+
+/// Waits until something is so, for at most a second; whether it came.
+pub fn soon(what: impl Fn() -> bool) -> bool {
+    for _ in 0..200 {
+        if what() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    what()
+}
+
+/// Whether a program can be run by this account.
+pub fn has_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).exists())
+}
+
+/// A number that no other case uses, to find processes by.
+pub fn marker() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!(
+        "7{:06}{:03}",
+        std::process::id() % 1_000_000,
+        COUNT.fetch_add(1, Ordering::Relaxed)
+    )
+}
+
+pub fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}

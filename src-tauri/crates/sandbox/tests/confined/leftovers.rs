@@ -1,0 +1,2 @@
+use crate::bed::Case;
+pub const CASES: &[Case] = &[];
