@@ -82,7 +82,7 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   '−': '-',
   '․': '.',
   '։': ':',
-  ';': ';',
+  '\u037e': ';',
   '；': ';',
   '｜': '|',
   '＆': '&',
@@ -131,9 +131,7 @@ function blanksApart(text: string): TextPart[] {
   return text
     .split(MANY_BLANKS)
     .map((piece, index): TextPart =>
-      index % 2 === 1
-        ? { kind: 'blanks', text: piece, count: piece.length }
-        : { kind: 'plain', text: piece },
+      index % 2 === 1 ? { kind: 'blanks', text: piece, count: piece.length } : { kind: 'plain', text: piece },
     )
     .filter((part) => part.text !== '')
 }

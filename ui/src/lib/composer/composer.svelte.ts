@@ -1,0 +1,103 @@
+/** One message field: its text, its send mode, why the last sending failed. The text is only cleared once it arrived. */
+import type { ClientError, SendMode, SessionId } from '$lib/protocol'
+import { hostError } from '$lib/host/host'
+import { composer as words, type CommandName } from '$lib/texts/composer'
+import { matching, readTyped } from './commands'
+import type { Drafts } from './drafts'
+
+export interface ComposerWork {
+  send: (text: string, mode: SendMode) => Promise<void>
+  command: (name: CommandName) => Promise<void>
+  /** Whether a command does something now. */
+  can: (name: CommandName) => boolean
+}
+
+export class Composer {
+  #text = $state('')
+  mode = $state<SendMode>('next_iteration')
+  sending = $state(false)
+  problem = $state.raw<ClientError>()
+  /** The place in the command menu. */
+  at = $state(0)
+  #menuClosed = $state(false)
+  readonly #work: ComposerWork
+  readonly #session: SessionId
+  readonly #drafts: Drafts
+  readonly commands: readonly CommandName[] = $derived.by(() =>
+    this.#menuClosed ? [] : matching(this.#text),
+  )
+
+  constructor(session: SessionId, drafts: Drafts, work: ComposerWork) {
+    this.#session = session
+    this.#drafts = drafts
+    this.#work = work
+    this.#text = drafts.get(session)
+  }
+
+  get text(): string {
+    return this.#text
+  }
+
+  set text(value: string) {
+    this.#text = value
+    this.#menuClosed = false
+    this.at = 0
+    this.#drafts.set(this.#session, value)
+  }
+
+  get empty(): boolean {
+    return this.#text.trim() === ''
+  }
+
+  can(name: CommandName): boolean {
+    return this.#work.can(name)
+  }
+
+  closeMenu(): void {
+    this.#menuClosed = true
+  }
+
+  /** Moves in the command menu, round at the ends. */
+  move(by: 1 | -1): void {
+    const { length } = this.commands
+    if (length > 0) this.at = (this.at + by + length) % length
+  }
+
+  /** Sends what stands in the field, or runs it when it is a command. */
+  async send(): Promise<void> {
+    if (this.empty || this.sending) return
+    const typed = readTyped(this.#text)
+    if (typed.kind === 'unknown') {
+      this.problem = { code: 'bad_request', message: words.unknownCommand(typed.typed) }
+    } else if (typed.kind === 'command') {
+      await this.run(typed.name)
+    } else {
+      const text = this.#text
+      await this.#try(text, () => this.#work.send(text.trim(), this.mode))
+    }
+  }
+
+  /** Runs a command; the typed text goes when it worked. */
+  async run(name: CommandName): Promise<void> {
+    if (!this.#work.can(name)) {
+      this.problem = { code: 'not_now', message: `/${name}: ${words.commandNotNow}.` }
+      return
+    }
+    await this.#try(this.#text, () => this.#work.command(name))
+  }
+
+  async #try(text: string, work: () => Promise<void>): Promise<void> {
+    this.sending = true
+    this.problem = undefined
+    try {
+      await work()
+      // What was typed while it was on its way stays.
+      if (this.#text === text) this.text = ''
+      else if (this.#text.startsWith(text)) this.text = this.#text.slice(text.length)
+    } catch (thrown) {
+      this.problem = hostError(thrown).error
+    } finally {
+      this.sending = false
+    }
+  }
+}
