@@ -133,7 +133,11 @@ pub enum Delivery {
         used_from: Option<u32>,
     },
     /// A note with which a paused turn was continued.
-    Note,
+    Note {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        used_from: Option<u32>,
+    },
 }
 
 /// A provider-owned blob beside the text.

@@ -3,4 +3,4 @@
 /**
  * How a message reached the turn.
  */
-export type Delivery = { "delivery": "start" } | { "delivery": "steer", used_from?: number, } | { "delivery": "note" };
+export type Delivery = { "delivery": "start" } | { "delivery": "steer", used_from?: number, } | { "delivery": "note", used_from?: number, };
