@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 
 /// How long an element or a text may take to appear.
 pub const PATIENCE: Duration = Duration::from_secs(10);
+/// No single request may take longer; a page that hangs fails the test instead of stopping all of them.
+const LIMIT: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(40);
 
 /// A product to start: the program, its arguments, and the variables it sees.
@@ -76,7 +78,7 @@ impl Page {
     pub async fn open(launch: &Launch) -> Result<Self> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let driver = Driver::start(port, &launch.variables)?;
-        let http = reqwest::Client::builder().no_proxy().build()?;
+        let http = reqwest::Client::builder().no_proxy().timeout(LIMIT).build()?;
         let address = format!("http://127.0.0.1:{port}/session");
         let wanted = json!({ "capabilities": { "alwaysMatch": { "webkitgtk:browserOptions": {
             "binary": launch.program, "args": launch.arguments,

@@ -49,8 +49,6 @@ fn with_daemons(home: &Path, filter: &[&str]) -> Result<()> {
         ("XDG_DATA_HOME", home.join("data")),
         ("XDG_CONFIG_HOME", home.join("config")),
         ("XDG_CACHE_HOME", home.join("cache")),
-        // Without a graphics card this renderer costs memory and frames.
-        ("WEBKIT_DISABLE_DMABUF_RENDERER", "1".into()),
     ];
     let _keyring = start_keyring(&variables)?;
     let _dunst = start_dunst(&runtime, &variables)?;
