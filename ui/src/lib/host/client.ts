@@ -121,6 +121,10 @@ export class Client {
     return this.host.chooseFolder()
   }
 
+  openLink(address: string): Promise<void> {
+    return this.host.openLink(address)
+  }
+
   onNavigate(listener: (destination: Destination) => void): () => void {
     return this.host.onNavigate(listener)
   }

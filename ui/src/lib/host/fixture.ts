@@ -54,6 +54,10 @@ export function recordedHost(fixture: Fixture): RecordedHost {
     },
 
     chooseFolder: () => Promise.resolve(fixture.project?.path ?? null),
+    openLink: (address) => {
+      window.open(address, '_blank', 'noopener,noreferrer')
+      return Promise.resolve()
+    },
     onNavigate: () => () => undefined,
   }
 }

@@ -23,6 +23,8 @@ export interface Host {
   attach(session: SessionId, onEvents: (events: Event[]) => void): Promise<Attachment>
   /** Lets the person choose a folder with the system's dialog; null when they cancel. */
   chooseFolder(): Promise<string | null>
+  /** Opens a web or mail address in the system's own program. The caller has checked the scheme. */
+  openLink(address: string): Promise<void>
   /** Calls back when something outside of the page asks to show a session. Returns the way to unsubscribe. */
   onNavigate(listener: (destination: Destination) => void): () => void
 }

@@ -97,6 +97,10 @@ export function socketHost(address: string): Host {
 
     // A browser shows no paths of the disk: the person types or pastes one.
     chooseFolder: () => Promise.resolve(window.prompt('Folder')),
+    openLink: (address) => {
+      window.open(address, '_blank', 'noopener,noreferrer')
+      return Promise.resolve()
+    },
     onNavigate: () => () => undefined,
   }
 }

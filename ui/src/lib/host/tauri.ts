@@ -2,6 +2,7 @@
 import { Channel, invoke } from '@tauri-apps/api/core'
 import { listen } from '@tauri-apps/api/event'
 import { open } from '@tauri-apps/plugin-dialog'
+import { openUrl } from '@tauri-apps/plugin-opener'
 import type { Event, Reply, SessionSnapshot } from '$lib/protocol'
 import { EventGate, type Destination, type Host } from './host'
 
@@ -21,6 +22,7 @@ export function tauriHost(): Host {
     },
 
     chooseFolder: () => open({ directory: true, multiple: false }),
+    openLink: (address) => openUrl(address),
 
     onNavigate(listener) {
       const unlisten = listen<Destination>('navigate', (event) => listener(event.payload))

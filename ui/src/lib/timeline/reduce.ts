@@ -32,6 +32,8 @@ export interface Live {
   arguments: string
   /** The end of the output in true order, at most {@link LIVE_OUTPUT} characters. */
   output: OutputPiece[]
+  /** When the call began to run; the item itself starts when the model asks for it. */
+  since: number | undefined
   /** Length in UTF-16 units per channel; absent when it is not known where the channel stands. */
   lengths: Partial<Record<DeltaChannel, number>>
 }
@@ -136,7 +138,7 @@ function foldOne(state: TimelineState, event: Event, touched: Touched): void {
     case 'item_started':
     case 'item_updated':
     case 'item_completed':
-      putItem(state, message.item, message.type === 'item_completed', touched)
+      putItem(state, event, message.item, touched)
       break
     case 'item_delta':
       addDelta(state, message, touched)
@@ -147,7 +149,7 @@ function foldOne(state: TimelineState, event: Event, touched: Touched): void {
   }
 }
 
-function putItem(state: TimelineState, item: Item, completed: boolean, touched: Touched): void {
+function putItem(state: TimelineState, event: Event, item: Item, touched: Touched): void {
   const place = item.id - state.firstLoaded
   if (place === state.items.length) {
     state.items.push(item)
@@ -160,8 +162,13 @@ function putItem(state: TimelineState, item: Item, completed: boolean, touched: 
     state.items[place] = item
   }
   touched.items.add(item.id)
-  if (completed || item.ended !== undefined) state.live.delete(item.id)
-  else if (!state.live.has(item.id)) state.live.set(item.id, emptyLive())
+  if (event.msg.type === 'item_completed' || item.ended !== undefined) {
+    state.live.delete(item.id)
+  } else {
+    const live = state.live.get(item.id) ?? emptyLive()
+    const begins = item.status === 'running' && live.since === undefined
+    state.live.set(item.id, begins ? { ...live, since: event.at } : live)
+  }
   touched.live.add(item.id)
 }
 
@@ -216,7 +223,13 @@ function addOutput(output: readonly OutputPiece[], piece: OutputPiece): OutputPi
 }
 
 function emptyLive(): Live {
-  return { text: '', arguments: '', output: [], lengths: { text: 0, arguments: 0, stdout: 0, stderr: 0 } }
+  return {
+    text: '',
+    arguments: '',
+    output: [],
+    since: undefined,
+    lengths: { text: 0, arguments: 0, stdout: 0, stderr: 0 },
+  }
 }
 
 /** A snapshot's item holds what has streamed so far; of a command's two streams only their sum is known. */
@@ -230,6 +243,7 @@ function liveOfSnapshot(item: Item): Live {
     return {
       ...emptyLive(),
       arguments: kind.arguments,
+      since: item.status === 'running' ? item.started : undefined,
       output: output === '' ? [] : [{ stream: 'stdout', text: output }],
       lengths: { arguments: kind.arguments.length },
     }
@@ -256,7 +270,9 @@ function foldSession(state: TimelineState, event: Event): void {
       }
       break
     case 'iteration_started':
-      if (state.turn?.turn === message.turn) state.turn = { ...state.turn, iteration: message.iteration }
+      if (state.turn?.turn === message.turn) {
+        state.turn = { ...state.turn, iteration: message.iteration, iteration_limit: message.limit }
+      }
       break
     case 'iteration_answered':
       state.usage = addUsage(state.usage, message.usage)

@@ -1,0 +1,40 @@
+/** Words of the window around the views: regions, panels, first failure. */
+export const shell = {
+  appName: 'Paddock',
+  starting: 'Starting…',
+  coreSilent: 'The core does not answer.',
+  tryAgain: 'Try again',
+  sessions: 'Sessions',
+  sidebar: 'Sidebar',
+  showSidebar: 'Show sessions',
+  hideSidebar: 'Hide sessions',
+  showPanel: 'Show changes',
+  hidePanel: 'Hide changes',
+  panel: 'Side panel',
+  close: 'Close',
+  dismiss: 'Dismiss',
+  notices: 'Notices',
+  openingSession: 'Opening session…',
+  lost: 'The connection to the core was lost.',
+  reconnect: 'Connect again',
+  noSession: 'No session is open.',
+  density: 'Density',
+  densityWords: { compact: 'Compact', normal: 'Normal', full: 'Full' },
+  densityNow: (name: string): string => `Density: ${name}`,
+  widthOf: (name: string): string => `Width of ${name}`,
+} as const
+
+/** What the live regions say when something happens while nobody looks. */
+export const announcements = {
+  answerReady: (words: number): string => `Answer ready, ${words === 1 ? '1 word' : `${words} words`}.`,
+  approvalNeeded: (verb: string, target: string, of: number): string =>
+    `Approval needed: ${verb} ${target}. ${of === 1 ? '1 waits' : `${of} wait`} for you.`,
+  question: (text: string): string => `The agent asks: ${text}`,
+  turnDone: (facts: string): string => `Done. ${facts}.`,
+  turnFailed: (reason: string): string => `Turn failed: ${reason}`,
+  turnStopped: 'Stopped.',
+  paused: 'Paused. The turn waits for you.',
+  limit: (sentence: string): string => `Paused: ${sentence}.`,
+  iterationsLeft: (iteration: number, of: number, left: number): string =>
+    `Iteration ${iteration} of ${of}, ${left} left.`,
+} as const

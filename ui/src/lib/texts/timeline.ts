@@ -1,0 +1,326 @@
+/** Words of the timeline: verbs, facts at the end of a row, and the sentences of what is not a call. */
+import type {
+  CallItem,
+  CallVerdict,
+  ChangeKind,
+  FileChange,
+  GuardPattern,
+  ItemStatus,
+  LimitReached,
+  OutputFacts,
+  TurnReport,
+  UndoResult,
+  Verb,
+} from '$lib/protocol'
+import { count, counted, duration, listed, tokens } from './words'
+
+const MINUS = '−'
+
+export const verbs: Record<Verb, string> = {
+  read: 'Read',
+  list: 'List',
+  search: 'Search',
+  edit: 'Edit',
+  create: 'Create',
+  move: 'Move',
+  delete: 'Delete',
+  run: 'Run',
+  fetch: 'Fetch',
+  ask: 'Ask',
+  finish: 'Finish',
+  say: 'Say',
+  use: 'Use',
+}
+
+/** State of a row as the screen reader says it and the tooltip of the mark shows it. */
+export const statusWords: Record<ItemStatus, string> = {
+  waiting: 'waiting',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+  rejected: 'rejected',
+  stopped: 'stopped',
+  outcome_unknown: 'outcome unknown',
+  undone: 'undone',
+}
+
+export const changeWords: Record<ChangeKind['change'], string> = {
+  created: 'new',
+  edited: 'changed',
+  deleted: 'deleted',
+  moved: 'moved',
+}
+
+const undoWords: Record<UndoResult, string> = {
+  restored: 'restored',
+  removed: 'removed again',
+  kept_newer: 'left as it is: changed since',
+  failed: 'could not be restored',
+}
+
+const guardWords: Record<GuardPattern, string> = {
+  same_call: 'Same call, same result',
+  rotation: 'The same few calls in rotation',
+  back_and_forth: 'The same lines changed back and forth',
+  no_progress: 'Nothing new for many iterations',
+}
+
+const guardTimes = (n: number): string => (n > 1 ? `, ${count(n)} times` : '')
+
+export const timeline = {
+  region: 'Timeline',
+  feed: 'Conversation',
+  you: 'You',
+  agent: 'Agent',
+  open: 'Show details',
+  actions: {
+    menu: 'Actions',
+    copy: 'Copy',
+    copyTarget: 'Copy target',
+    copyOutput: 'Copy output',
+    undo: 'Undo this change',
+    redo: 'Redo this change',
+    end: 'End this call',
+  },
+  copied: 'Copied',
+  added: (n: number): string => `+${count(n)}`,
+  removed: (n: number): string => `${MINUS}${count(n)}`,
+  spokenChange: (added: number, removed: number): string =>
+    `${counted(added, 'line', 'lines')} added, ${counted(removed, 'line', 'lines')} removed`,
+  files: (n: number): string => counted(n, 'file', 'files'),
+  changeKind: changeWords,
+  movedFrom: (path: string): string => `from ${path}`,
+  exit: (code: number): string => `exit ${code}`,
+  timedOut: 'timed out',
+  outside: 'outside',
+  took: (millis: number): string => duration(millis),
+  ticking: (millis: number): string => `${count(Math.floor(millis / 1000))} s`,
+  jump: 'Jump to latest',
+  jumpNew: (n: number): string => `Jump to latest · ${count(n)} new`,
+  loadingOlder: 'Loading older items…',
+  toMessage: 'Go to your message',
+  empty: 'Nothing here yet.',
+  iteration: (n: number): string => `Iteration ${count(n)}`,
+  sideBySide: (n: number, millis: number): string => `${count(n)} calls side by side · ${duration(millis)}`,
+  showMore: 'Show all',
+  showLess: 'Show less',
+  unknownOutcome: 'Paddock was closed while this ran. Whether it had an effect is not known.',
+  undone: 'undone',
+  editedByYou: 'edited by you',
+  thinking: 'Thinking…',
+  thought: (millis: number): string => `Thought for ${duration(millis)}`,
+  thoughtShort: 'Thought',
+  steered: (iteration: number): string => `You, during iteration ${count(iteration)}`,
+  note: 'You, before going on',
+  usedFrom: (iteration: number): string => `used from iteration ${count(iteration)}`,
+  notUsedYet: 'waits for the next iteration',
+  result: 'Result',
+  question: 'The agent asks',
+  youAnswered: (answer: string): string => `You answered: ${answer}`,
+  skipped: 'You let the agent decide.',
+  copyCode: 'Copy code',
+  image: (name: string): string => (name === '' ? 'Image, not loaded' : `Image, not loaded: ${name}`),
+  linkTo: (address: string): string => `Opens ${address}`,
+  done: 'done',
+  toDo: 'to do',
+} as const
+
+/** Short text at the end of a row, by kind of tool. */
+export function factWords(facts: OutputFacts): string | undefined {
+  switch (facts.facts) {
+    case 'lines':
+      return facts.first === 1 && facts.last === facts.of
+        ? counted(facts.of, 'line', 'lines')
+        : `lines ${count(facts.first)}–${count(facts.last)} of ${count(facts.of)}`
+    case 'hits':
+      return facts.more ? `${count(facts.hits)}+ hits` : counted(facts.hits, 'hit', 'hits')
+    case 'entries':
+      return facts.more ? `${count(facts.entries)}+ entries` : counted(facts.entries, 'entry', 'entries')
+    case 'command':
+      return facts.timed_out ? timeline.timedOut : undefined
+    case 'answer':
+      return undefined
+  }
+}
+
+/** Second line of a row: who let it run or refused it, and in which words. Nothing when it simply ran. */
+export function verdictWords(verdict: CallVerdict | undefined): string | undefined {
+  if (verdict === undefined) return undefined
+  const by = verdict.by.by
+  if (!verdict.allowed) {
+    const reason = verdict.reason === undefined || verdict.reason === '' ? '' : `: ${verdict.reason}`
+    return by === 'person' ? `Rejected by you${reason}` : `Refused by Paddock${reason}`
+  }
+  if (by === 'rule') return 'Allowed by a rule'
+  if (by !== 'person') return undefined
+  switch (verdict.scope) {
+    case 'turn':
+      return 'Approved for this turn by you'
+    case 'session':
+      return 'Approved for this session by you'
+    case 'project':
+      return 'Approved for this project by you'
+    default:
+      return 'Approved once by you'
+  }
+}
+
+/** The row as one sentence for the screen reader. */
+export function rowName(
+  call: CallItem,
+  status: ItemStatus,
+  iteration: number,
+  took: number | undefined,
+): string {
+  const parts = [
+    `${verbs[call.verb]} ${call.target}`,
+    statusWords[status],
+    call.output?.exit_code === undefined ? undefined : timeline.exit(call.output.exit_code),
+    took === undefined ? undefined : duration(took),
+    timeline.iteration(iteration).toLowerCase(),
+  ]
+  return parts.filter((part) => part !== undefined).join(', ')
+}
+
+export const changes = {
+  title: 'Changes',
+  thisTurn: 'This turn',
+  session: 'Session',
+  scope: 'Scope',
+  empty: 'No changes yet. Files the agent changes appear here, with undo.',
+  total: (files: number): string => counted(files, 'file', 'files'),
+  undoCall: 'Undo',
+  redoCall: 'Redo',
+  undoOf: (path: string, iteration: number): string =>
+    `Undo the change of ${path} in iteration ${count(iteration)}`,
+  byCall: (iteration: number, tool: string | undefined): string =>
+    tool === undefined
+      ? `iteration ${count(iteration)}`
+      : `iteration ${count(iteration)} · by command “${tool}”`,
+  notCovered: 'Cannot be undone by Paddock',
+  show: 'Show in the timeline',
+} as const
+
+export const diffWords = {
+  table: (path: string): string => `Changes of ${path}`,
+  added: (line: number): string => `added, line ${count(line)}`,
+  removed: (line: number): string => `removed, line ${count(line)}`,
+  same: (line: number): string => `line ${count(line)}`,
+  onlyWhitespace: 'Only white space or line endings changed.',
+  none: 'No text to compare: the file is binary or very large.',
+  deleted: 'The file was deleted.',
+  moved: (from: string, to: string): string => `Moved from ${from} to ${to}.`,
+  showAll: (lines: number): string => `Show ${counted(lines, 'more line', 'more lines')}`,
+  gap: (lines: number): string => `${counted(lines, 'unchanged line', 'unchanged lines')}`,
+} as const
+
+export const output = {
+  hidden: (lines: number): string => `… ${counted(lines, 'line', 'lines')} not shown`,
+  open: 'Show all output',
+  loading: 'Loading output…',
+  none: 'No output.',
+  command: 'Command',
+  folder: 'Folder',
+  sandbox: 'Sandbox',
+  sandboxTier: (tier: string): string =>
+    ({ full: 'on', reduced: 'on, with gaps', none: 'off: not confined' })[tier] ?? tier,
+  denials: 'The sandbox refused',
+  quarantined: 'Set aside, because they would have run later',
+  filesChanged: 'Files changed',
+  arguments: 'Arguments',
+  answer: 'Answer',
+  errorLines: 'Error output',
+  live: 'Live output',
+} as const
+
+/** A row that is not a call: its verb, its sentence and what it says when opened. */
+export interface NoteWords {
+  tone: 'neutral' | 'info' | 'warn' | 'danger'
+  title: string
+  text?: string | undefined
+}
+
+export const notes = {
+  retry: (attempt: number, of: number, reason: string): NoteWords => ({
+    tone: 'warn',
+    title: `${reason} Trying again (${count(attempt)} of ${count(of)})`,
+  }),
+  retryIn: (seconds: number): string => `in ${count(seconds)} s`,
+  malformed: (attempt: number, of: number, reason: string): NoteWords => ({
+    tone: 'neutral',
+    title: `The call was not well formed, asked again (${count(attempt)} of ${count(of)})`,
+    text: reason,
+  }),
+  guard: (pattern: GuardPattern, calls: number, paused: boolean): NoteWords => ({
+    tone: 'warn',
+    title: `${guardWords[pattern]}${guardTimes(pattern === 'same_call' ? calls : 0)}`,
+    text: paused ? 'The turn paused: it may be going in circles.' : 'Told the agent that it repeats itself.',
+  }),
+  breaker: (tool: string, calls: number): NoteWords => ({
+    tone: 'warn',
+    title: `${tool} failed ${count(calls)} times in a row`,
+    text: 'The turn paused, so that it does not go on in vain.',
+  }),
+  limit: (reached: LimitReached): NoteWords => ({ tone: 'warn', title: limitTitle(reached) }),
+  recovery: (targets: readonly string[]): NoteWords => ({
+    tone: 'warn',
+    title: 'Paddock was closed while a turn was going',
+    text: targets.length === 0 ? undefined : `The outcome of ${listed(targets)} is unknown.`,
+  }),
+  roleChange: (from: string, to: string): NoteWords => ({
+    tone: 'neutral',
+    title: `Role ${from} → ${to} by you`,
+  }),
+  modelChange: (from: string, to: string): NoteWords => ({
+    tone: 'neutral',
+    title: `Model ${from} → ${to}`,
+  }),
+  error: (message: string, hint: string | undefined): NoteWords => ({
+    tone: 'danger',
+    title: message,
+    text: hint,
+  }),
+  undo: (redo: boolean, files: number): NoteWords => ({
+    tone: 'neutral',
+    title: `${redo ? 'Done again' : 'Undone'}: ${counted(files, 'file', 'files')}`,
+  }),
+  undoneFile: (result: UndoResult): string => undoWords[result],
+  status: (status: number): string => `HTTP status ${status}`,
+} as const
+
+function limitTitle(reached: LimitReached): string {
+  switch (reached.limit) {
+    case 'iterations':
+      return `Iteration limit reached (${count(reached.allowed)})`
+    case 'active_time':
+      return `Time limit reached (${duration(reached.allowed)} of work)`
+    case 'session_tokens':
+      return `Token limit of the session reached (${tokens(reached.allowed)})`
+  }
+}
+
+/** The facts of a finished turn, in one line. */
+export function turnWords(report: TurnReport): string {
+  const worked = {
+    completed: 'Worked',
+    stopped: 'Stopped after',
+    failed: 'Failed after',
+  }[report.end]
+  const used = report.usage.input + report.usage.cached + report.usage.output + report.usage.reasoning
+  return [
+    `${worked} ${duration(report.active)}`,
+    counted(report.calls, 'call', 'calls'),
+    report.files_changed === 0 ? undefined : `${counted(report.files_changed, 'file', 'files')} changed`,
+    used === 0 ? undefined : `${tokens(used)} tokens`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(' · ')
+}
+
+/** `+11 −6` of several files. */
+export function sumOfChanges(files: readonly FileChange[]): { added: number; removed: number } {
+  return files.reduce(
+    (sum, file) => ({ added: sum.added + file.added, removed: sum.removed + file.removed }),
+    { added: 0, removed: 0 },
+  )
+}

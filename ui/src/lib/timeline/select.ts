@@ -1,0 +1,173 @@
+/**
+ * From items to the rows of the timeline: what folds under the summary of a finished turn, where an iteration gets
+ * its line, which calls ran side by side. Pure; asks for items, answers with ids.
+ */
+import type { Item, ItemId, TurnId } from '$lib/protocol'
+
+export interface ItemRow {
+  type: 'item'
+  key: string
+  id: ItemId
+  /** Place in the bracket of calls that ran side by side. */
+  bracket: 'none' | 'first' | 'middle' | 'last'
+  /** Said at the first row of a bracket. */
+  sideBySide?: { calls: number; millis: number }
+  /** The row begins a turn. */
+  begins: boolean
+}
+
+export interface FoldRow {
+  type: 'fold'
+  key: string
+  /** The summary item. */
+  id: ItemId
+  turn: TurnId
+  /** Rows that fold away; 0 when there is nothing to open. */
+  hidden: number
+  open: boolean
+}
+
+export interface IterationRow {
+  type: 'iteration'
+  key: string
+  id: ItemId
+  iteration: number
+}
+
+export type Row = ItemRow | FoldRow | IterationRow
+
+export interface SelectOptions {
+  /** Finished turns whose rows are shown. */
+  openTurns: ReadonlySet<TurnId>
+  /** Shows every row of every turn and every iteration. */
+  full?: boolean
+}
+
+export function selectRows(items: readonly Item[], options: SelectOptions): Row[] {
+  const rows: Row[] = []
+  for (let from = 0; from < items.length;) {
+    const turn = items[from]?.turn
+    let to = from + 1
+    while (to < items.length && items[to]?.turn === turn) to++
+    addTurn(rows, items.slice(from, to), options)
+    from = to
+  }
+  return rows
+}
+
+/** Whether a row stays in view after its turn ended. */
+export function staysOpen(item: Item): boolean {
+  if (item.status === 'failed' || item.status === 'rejected' || item.status === 'outcome_unknown') return true
+  const kind = item.kind
+  switch (kind.type) {
+    case 'reasoning':
+    case 'retry':
+    case 'malformed':
+      return false
+    case 'call':
+      return !['read', 'list', 'search', 'run', 'fetch', 'use'].includes(kind.verb)
+    default:
+      return true
+  }
+}
+
+function addTurn(rows: Row[], items: readonly Item[], options: SelectOptions): void {
+  const summary = items.find((item) => item.kind.type === 'turn_summary')
+  const turn = items[0]?.turn ?? 0
+  const open = summary === undefined || options.full === true || options.openTurns.has(turn)
+  const brackets = sideBySide(items)
+  const busyIterations = iterationsToShow(items, options.full === true)
+  const hidden = summary === undefined ? 0 : items.filter((item) => !staysOpen(item)).length
+  let placed = false
+  let iteration = 0
+
+  for (const item of items) {
+    if (item === summary) continue
+    const isMessage = item.kind.type === 'user_message' && item.kind.delivery.delivery === 'start'
+    if (summary !== undefined && !placed && !isMessage) {
+      rows.push({ type: 'fold', key: `fold-${turn}`, id: summary.id, turn, hidden, open })
+      placed = true
+    }
+    if (!open && !staysOpen(item)) continue
+    if (open && item.iteration !== iteration) {
+      iteration = item.iteration
+      if (busyIterations.has(iteration)) {
+        rows.push({ type: 'iteration', key: `iteration-${turn}-${iteration}`, id: item.id, iteration })
+      }
+    }
+    rows.push({
+      type: 'item',
+      key: `item-${item.id}`,
+      id: item.id,
+      begins: isMessage,
+      ...bracketOf(brackets, item, open),
+    })
+  }
+  if (summary !== undefined && !placed) {
+    rows.push({ type: 'fold', key: `fold-${turn}`, id: summary.id, turn, hidden, open })
+  }
+}
+
+function iterationsToShow(items: readonly Item[], all: boolean): Set<number> {
+  const calls = new Map<number, number>()
+  for (const item of items) {
+    if (item.iteration > 0) {
+      calls.set(item.iteration, (calls.get(item.iteration) ?? 0) + (item.kind.type === 'call' ? 1 : 0))
+    }
+  }
+  const shown = new Set<number>()
+  for (const [iteration, count] of calls) if (all || count > 1) shown.add(iteration)
+  return shown
+}
+
+type Bracket = Pick<ItemRow, 'bracket' | 'sideBySide'>
+
+function bracketOf(brackets: ReadonlyMap<ItemId, Bracket>, item: Item, open: boolean): Bracket {
+  return (open ? brackets.get(item.id) : undefined) ?? { bracket: 'none' }
+}
+
+/** When a call really ran: its item begins earlier, while the model is still writing it. */
+function ranFrom(item: Item): { from: number; to: number } | undefined {
+  if (item.kind.type !== 'call' || item.status === 'waiting' || item.status === 'rejected') return undefined
+  if (item.status === 'running') return { from: Number.MAX_SAFE_INTEGER - 1, to: Number.MAX_SAFE_INTEGER }
+  const duration = item.kind.output?.duration
+  if (item.ended === undefined || duration === undefined || duration === 0) return undefined
+  return { from: item.ended - duration, to: item.ended }
+}
+
+/** Neighbouring calls of one iteration whose times overlap. */
+function sideBySide(items: readonly Item[]): Map<ItemId, Bracket> {
+  const brackets = new Map<ItemId, Bracket>()
+  let group: Item[] = []
+  let from = 0
+  let to = 0
+
+  const close = (): void => {
+    if (group.length > 1) {
+      group.forEach((item, place) => {
+        const last = place === group.length - 1
+        brackets.set(item.id, {
+          bracket: place === 0 ? 'first' : last ? 'last' : 'middle',
+          ...(place === 0 ? { sideBySide: { calls: group.length, millis: to - from } } : {}),
+        })
+      })
+    }
+    group = []
+  }
+
+  for (const item of items) {
+    const time = ranFrom(item)
+    const before = group[group.length - 1]
+    if (time === undefined) {
+      close()
+      continue
+    }
+    if (before !== undefined && (before.iteration !== item.iteration || time.from >= to || time.to <= from))
+      close()
+    from = group.length === 0 ? time.from : Math.min(from, time.from)
+    to = group.length === 0 ? time.to : Math.max(to, time.to)
+    group.push(item)
+  }
+  close()
+  return brackets
+}
