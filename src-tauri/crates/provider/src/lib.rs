@@ -4,9 +4,24 @@
 //! retries, limits and what is done with the answer belong to the loop. Deliberately absent: tools' behaviour,
 //! approvals, sessions.
 
+mod arguments;
+mod base_url;
+mod chat;
+mod dialect;
+mod failure;
+mod http;
+mod loose_json;
 mod model;
+mod retry_after;
+mod runaway;
+mod secret;
+mod sse;
 
+pub use base_url::BaseUrl;
+pub use chat::{ChatConfig, ChatProvider};
+pub use dialect::{TextCall, TextCallProblem, TextCalls, read_text_calls};
 pub use model::*;
+pub use secret::Secret;
 
 use async_trait::async_trait;
 use paddock_protocol::{ModelError, ProviderId};

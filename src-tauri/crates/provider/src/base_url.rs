@@ -1,0 +1,216 @@
+//! The address of a model server as a person types it, checked before anything is sent.
+
+use paddock_protocol::{ClientError, ErrorCode};
+use reqwest::Url;
+use std::fmt;
+use std::net::IpAddr;
+
+/// Address to which the paths of the protocol are appended, for example `http://127.0.0.1:11434/v1`. No slash at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseUrl {
+    url: Url,
+    text: String,
+}
+
+/// Paths of whole endpoints, which people copy from examples.
+const ENDPOINTS: [&str; 4] = ["/chat/completions", "/completions", "/responses", "/messages"];
+
+impl BaseUrl {
+    /// Reads an address. Errors say what is wrong and how the address should look ([`ErrorCode::BadRequest`]).
+    pub fn parse(typed: &str) -> Result<Self, ClientError> {
+        let typed = typed.trim();
+        let wrong =
+            |message: String, hint: String| Err(ClientError::new(ErrorCode::BadRequest, message).hint(hint));
+        if typed.is_empty() {
+            return wrong(
+                "The address of the model server is empty.".into(),
+                EXAMPLES.into(),
+            );
+        }
+        if typed.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return wrong(
+                "The address of the model server contains blanks.".into(),
+                EXAMPLES.into(),
+            );
+        }
+        let scheme_end = typed.find("://");
+        let Some(scheme_end) = scheme_end else {
+            let scheme = if looks_local(typed) { "http" } else { "https" };
+            return wrong(
+                format!("The address {typed} does not say how to connect."),
+                format!("Write {scheme}://{typed}"),
+            );
+        };
+        let scheme = typed[..scheme_end].to_ascii_lowercase();
+        if scheme != "http" && scheme != "https" {
+            return wrong(
+                format!("A model server cannot be reached by {scheme}."),
+                format!("Write http:// or https:// before the name of the server. {EXAMPLES}"),
+            );
+        }
+        let mut url = match Url::parse(typed) {
+            Ok(url) => url,
+            Err(error) => {
+                return wrong(format!("This is not an address: {error}."), EXAMPLES.into());
+            }
+        };
+        if url.host_str().is_none_or(str::is_empty) {
+            return wrong(format!("The address {typed} names no server."), EXAMPLES.into());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return wrong(
+                "The address of the model server contains a user name or a password.".into(),
+                "Leave them out; the key has its own field.".into(),
+            );
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return wrong(
+                "The address of the model server contains a question mark or a hash sign.".into(),
+                format!("Leave out everything from there on. {EXAMPLES}"),
+            );
+        }
+        let path = url.path().trim_end_matches('/').to_string();
+        if let Some(endpoint) = ENDPOINTS.iter().find(|endpoint| path.ends_with(**endpoint)) {
+            url.set_path(&path[..path.len() - endpoint.len()]);
+            return wrong(
+                format!("The address ends with {endpoint}, which Paddock adds itself."),
+                format!("Write {}", url.as_str().trim_end_matches('/')),
+            );
+        }
+        url.set_path(&path);
+        let text = url.as_str().trim_end_matches('/').to_string();
+        Ok(Self { url, text })
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Name and port of the server, as written.
+    pub fn host(&self) -> String {
+        let host = self.url.host_str().unwrap_or_default();
+        match self.url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_string(),
+        }
+    }
+
+    /// Whether the server is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.url.host_str().unwrap_or_default();
+        let address = host
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .parse::<IpAddr>();
+        match address {
+            Ok(address) => address.to_canonical().is_loopback(),
+            Err(_) => host == "localhost" || host.ends_with(".localhost"),
+        }
+    }
+
+    /// Whether the connection is encrypted.
+    pub fn is_secure(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// Whether the address has a path such as `/v1`.
+    pub fn has_path(&self) -> bool {
+        self.url.path().len() > 1
+    }
+
+    pub(crate) fn join(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        url.set_path(&format!("{}/{path}", self.url.path().trim_end_matches('/')));
+        url
+    }
+}
+
+const EXAMPLES: &str = "It looks like https://api.openai.com/v1 or http://127.0.0.1:11434/v1";
+
+fn looks_local(typed: &str) -> bool {
+    typed.starts_with("localhost")
+        || typed.starts_with(|c: char| c.is_ascii_digit())
+        || typed.starts_with('[')
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_normalised() {
+        for (typed, text) in [
+            (" http://127.0.0.1:11434/v1/ ", "http://127.0.0.1:11434/v1"),
+            ("https://api.openai.com/v1", "https://api.openai.com/v1"),
+            ("HTTP://LocalHost:8080", "http://localhost:8080"),
+            ("https://openrouter.ai/api/v1//", "https://openrouter.ai/api/v1"),
+        ] {
+            assert_eq!(BaseUrl::parse(typed).unwrap().as_str(), text);
+        }
+        let base = BaseUrl::parse("http://localhost:8080").unwrap();
+        assert_eq!(base.join("models").as_str(), "http://localhost:8080/models");
+        let base = BaseUrl::parse("https://h/a/v1/").unwrap();
+        assert_eq!(
+            base.join("chat/completions").as_str(),
+            "https://h/a/v1/chat/completions"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_a_remedy() {
+        for (typed, message, hint) in [
+            ("", "is empty", "https://api.openai.com/v1"),
+            ("http://a b/v1", "contains blanks", "looks like"),
+            (
+                "localhost:11434/v1",
+                "does not say how",
+                "Write http://localhost:11434/v1",
+            ),
+            (
+                "api.openai.com/v1",
+                "does not say how",
+                "Write https://api.openai.com/v1",
+            ),
+            ("ftp://x/v1", "by ftp", "http:// or https://"),
+            ("https://", "not an address", "looks like"),
+            ("https://me:pw@x/v1", "password", "own field"),
+            ("https://x/v1?key=1", "question mark", "Leave out"),
+            (
+                "https://x/v1/chat/completions/",
+                "/chat/completions",
+                "Write https://x/v1",
+            ),
+            ("http://x:99999/v1", "not an address", "looks like"),
+        ] {
+            let error = BaseUrl::parse(typed).unwrap_err();
+            assert_eq!(error.code, ErrorCode::BadRequest);
+            assert!(error.message.contains(message), "{typed}: {}", error.message);
+            assert!(
+                error.hint.as_deref().unwrap().contains(hint),
+                "{typed}: {:?}",
+                error.hint
+            );
+            assert!(!error.to_string().contains("pw@"));
+        }
+    }
+
+    #[test]
+    fn servers_on_this_machine_are_known() {
+        for (typed, loopback) in [
+            ("http://localhost:1/v1", true),
+            ("http://127.3.2.1/v1", true),
+            ("http://[::1]:8080", true),
+            ("http://ollama.localhost", true),
+            ("http://192.168.1.4:11434", false),
+            ("https://localhost.example.com", false),
+        ] {
+            assert_eq!(BaseUrl::parse(typed).unwrap().is_loopback(), loopback, "{typed}");
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! OpenAI-compatible Chat Completions: the protocol that most servers speak, each a little differently.
+
+mod calls;
+mod chunk;
+mod decoder;
+mod history;
+mod names;
+mod quirks;
+mod request;
+mod think;
+
+pub(crate) use think::split_lone_close;
+
+use crate::failure::{Origin, ServerWords};
+use crate::http::{Body, Http, Incoming, Outgoing, TransportError};
+use crate::sse::SseFramer;
+use crate::{Answer, AnswerPart, BaseUrl, Finish, ModelEvent, ModelRequest, Provider, Secret};
+use async_trait::async_trait;
+use decoder::{ChatDecoder, DecodeFailure, calls_in_text};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use names::ToolNames;
+use paddock_protocol::{FinishReason, Millis, ModelError, ModelErrorKind, ProviderId, Usage};
+use quirks::Quirks;
+use std::sync::{Mutex, PoisonError};
+
+/// Requests for one answer: the first, and one for each thing learnt from a refusal.
+const TRIES: usize = 6;
+/// Bytes of an error body that are read.
+const ERROR_BODY_LIMIT: usize = 64 * 1024;
+/// Bytes of an answer that came whole.
+const WHOLE_BODY_LIMIT: usize = 16 * 1024 * 1024;
+/// Time for the token counts after the finish reason, when the server leaves the connection open.
+const AFTER_FINISH: Millis = Millis(1_500);
+/// Time for the list of models.
+const LIST_SILENCE: Millis = Millis::seconds(15);
+
+/// What a [`ChatProvider`] is made of.
+#[derive(Clone, Debug)]
+pub struct ChatConfig {
+    pub id: ProviderId,
+    /// Name for texts, for example "OpenAI" or "Ollama".
+    pub label: String,
+    pub base_url: BaseUrl,
+    pub key: Option<Secret>,
+    /// Where the key came from, for texts: "from the keyring", "from OPENAI_API_KEY". Empty when there is none.
+    pub key_origin: String,
+    /// Whether the model runs on this machine or in this network: slow to begin, never without need through a proxy.
+    pub local: bool,
+}
+
+/// A server that speaks Chat Completions. Building one costs nothing; connections are made by the first request.
+pub struct ChatProvider {
+    id: ProviderId,
+    origin: Origin,
+    http: Http,
+    quirks: Mutex<Quirks>,
+}
+
+impl ChatProvider {
+    pub fn new(config: ChatConfig) -> Self {
+        Self {
+            quirks: Mutex::new(Quirks::of(&config.base_url)),
+            id: config.id,
+            origin: Origin {
+                label: config.label,
+                base_url: config.base_url,
+                key: config.key.filter(|key| !key.is_empty()),
+                key_origin: config.key_origin,
+                local: config.local,
+            },
+            http: Http::new(),
+        }
+    }
+
+    fn quirks(&self) -> Quirks {
+        self.quirks.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn learn(&self, status: u16, body: &str) -> bool {
+        self.quirks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .learn(status, body)
+    }
+
+    fn headers(&self) -> Result<HeaderMap, ModelError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(
+            ACCEPT,
+            HeaderValue::from_static("text/event-stream, application/json"),
+        );
+        if let Some(key) = &self.origin.key {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose())).map_err(|_| {
+                let mut error = ModelError::new(
+                    ModelErrorKind::Auth,
+                    format!(
+                        "The key of {} contains characters that no key has.",
+                        self.origin.label
+                    ),
+                );
+                error.hint = Some("Copy the key again and save it in Settings.".into());
+                error
+            })?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        Ok(headers)
+    }
+
+    async fn send(
+        &self,
+        method: http::Method,
+        path: &str,
+        body: bytes::Bytes,
+        silence: Millis,
+    ) -> Result<Incoming, ModelError> {
+        let request = Outgoing {
+            method,
+            url: self.origin.base_url.join(path),
+            loopback: self.origin.base_url.is_loopback(),
+            headers: self.headers()?,
+            body,
+        };
+        let answer = self.http.send(&request, silence).await;
+        answer.map_err(|failure| self.origin.transport_error(&failure))
+    }
+
+    /// The words of an answer with an error status; redirects say where to.
+    async fn error_body(&self, incoming: &mut Incoming) -> String {
+        let location = incoming
+            .headers
+            .get(LOCATION)
+            .and_then(|value| value.to_str().ok());
+        if let Some(location) = location.filter(|_| (300..400).contains(&incoming.status)) {
+            return format!("redirected to {location}");
+        }
+        String::from_utf8_lossy(&incoming.body.rest(ERROR_BODY_LIMIT).await).into_owned()
+    }
+
+    fn refusal(&self, incoming: &Incoming, body: &str) -> ModelError {
+        if body.trim_start().starts_with('<') && matches!(incoming.status, 200..=299 | 403..=405) {
+            return self.origin.web_page(incoming.status, body);
+        }
+        self.origin.status_error(incoming.status, &incoming.headers, body)
+    }
+
+    /// Reads the answer as it streams.
+    async fn read(
+        &self,
+        mut incoming: Incoming,
+        request: &ModelRequest,
+        names: &ToolNames,
+        request_bytes: usize,
+        on_event: &mut (dyn FnMut(ModelEvent) + Send),
+    ) -> Result<Answer, ModelError> {
+        let mut decoder = ChatDecoder::new(&request.tools, names);
+        let mut framer = SseFramer::default();
+        let mut events = Vec::new();
+        let mut first = true;
+        loop {
+            let bytes = match next_bytes(&mut incoming.body, decoder.is_finished()).await {
+                Ok(Some(bytes)) => bytes,
+                Ok(None) => break,
+                // The answer was complete; only the end of the connection went wrong.
+                Err(_) if decoder.is_finished() => break,
+                Err(failure) => return Err(self.origin.transport_error(&failure)),
+            };
+            if bytes.is_empty() {
+                continue;
+            }
+            if first {
+                on_event(ModelEvent::FirstByte);
+                match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                    Some(b'{' | b'[' | b'<') => {
+                        return self
+                            .read_whole(incoming, bytes, decoder, request, request_bytes, on_event)
+                            .await;
+                    }
+                    Some(_) => first = false,
+                    None => continue,
+                }
+            }
+            framer.push(&bytes, &mut events).map_err(|error| {
+                self.origin.protocol_error(
+                    format!("The answer of {} was stopped: {error}.", self.origin.label),
+                    "",
+                )
+            })?;
+            self.decode(&mut decoder, &mut events, on_event)?;
+            if decoder.is_done() {
+                incoming.body.drain();
+                break;
+            }
+        }
+        framer.finish(&mut events);
+        self.decode(&mut decoder, &mut events, on_event)?;
+        decoder
+            .finish(&self.id, &request.model, request_bytes, on_event)
+            .ok_or_else(|| {
+                self.origin.protocol_error(
+                    format!("The answer of {} broke off before its end.", self.origin.label),
+                    "",
+                )
+            })
+    }
+
+    fn decode(
+        &self,
+        decoder: &mut ChatDecoder<'_>,
+        events: &mut Vec<crate::sse::SseEvent>,
+        on_event: &mut (dyn FnMut(ModelEvent) + Send),
+    ) -> Result<(), ModelError> {
+        for event in events.drain(..) {
+            if decoder.is_done() {
+                return Ok(());
+            }
+            decoder
+                .event(&event.data, on_event)
+                .map_err(|failure| self.decode_error(failure))?;
+        }
+        Ok(())
+    }
+
+    /// An answer that came whole although a stream was asked for, or a web page.
+    async fn read_whole(
+        &self,
+        mut incoming: Incoming,
+        start: bytes::Bytes,
+        mut decoder: ChatDecoder<'_>,
+        request: &ModelRequest,
+        request_bytes: usize,
+        on_event: &mut (dyn FnMut(ModelEvent) + Send),
+    ) -> Result<Answer, ModelError> {
+        let mut all = start.to_vec();
+        loop {
+            match incoming.body.next().await {
+                Ok(Some(bytes)) if all.len() + bytes.len() <= WHOLE_BODY_LIMIT => {
+                    all.extend_from_slice(&bytes)
+                }
+                Ok(Some(_)) => {
+                    let message = format!("The answer of {} is larger than 16 MiB.", self.origin.label);
+                    return Err(self.origin.protocol_error(message, ""));
+                }
+                Ok(None) => break,
+                Err(failure) => return Err(self.origin.transport_error(&failure)),
+            }
+        }
+        let body = String::from_utf8_lossy(&all);
+        let body = body.trim_start_matches('\u{feff}').trim();
+        if body.starts_with('<') {
+            return Err(self.origin.web_page(incoming.status, body));
+        }
+        decoder
+            .whole(body, on_event)
+            .map_err(|failure| self.decode_error(failure))?;
+        decoder
+            .finish(&self.id, &request.model, request_bytes, on_event)
+            .ok_or_else(|| {
+                self.origin
+                    .protocol_error(format!("{} sent an empty answer.", self.origin.label), body)
+            })
+    }
+
+    fn decode_error(&self, failure: DecodeFailure) -> ModelError {
+        match failure {
+            DecodeFailure::Server(value) => self.origin.stream_error(&value),
+            DecodeFailure::Unreadable { why, raw } => self.origin.protocol_error(
+                format!(
+                    "A part of the answer of {} was not readable: {why}.",
+                    self.origin.label
+                ),
+                &raw,
+            ),
+            DecodeFailure::Runaway(why) => self.origin.protocol_error(why, ""),
+        }
+    }
+
+    /// Some servers refuse with 400 what the model wrote, and send it along: perhaps it is a call all the same.
+    fn salvage(&self, body: &str, request: &ModelRequest, names: &ToolNames) -> Option<Answer> {
+        let value: serde_json::Value = serde_json::from_str(body).ok()?;
+        let text = value.pointer("/error/failed_generation")?.as_str()?;
+        let calls = calls_in_text(text, names, &request.tools);
+        (!calls.is_empty()).then(|| Answer {
+            parts: calls.into_iter().map(AnswerPart::Call).collect(),
+            usage: Usage {
+                estimated: true,
+                ..Usage::default()
+            },
+            finish: Finish(FinishReason::Calls),
+        })
+    }
+}
+
+/// The next bytes; after the finish reason with less patience.
+async fn next_bytes(body: &mut Body, finished: bool) -> Result<Option<bytes::Bytes>, TransportError> {
+    if !finished {
+        return body.next().await;
+    }
+    match tokio::time::timeout(AFTER_FINISH.as_duration(), body.next()).await {
+        Ok(bytes) => bytes,
+        Err(_) => Ok(None),
+    }
+}
+
+#[async_trait]
+impl Provider for ChatProvider {
+    fn id(&self) -> &ProviderId {
+        &self.id
+    }
+
+    async fn sample(
+        &self,
+        request: &ModelRequest,
+        on_event: &mut (dyn FnMut(ModelEvent) + Send),
+    ) -> Result<Answer, ModelError> {
+        let names = ToolNames::new(&request.tools);
+        let mut tries = 1;
+        loop {
+            let body = request::body(&self.id, request, &names, &self.quirks()).map_err(|error| {
+                ModelError::new(
+                    ModelErrorKind::BadRequest,
+                    format!("The request could not be written: {error}."),
+                )
+            })?;
+            let request_bytes = body.len();
+            let mut incoming = self
+                .send(http::Method::POST, "chat/completions", body, request.silence)
+                .await?;
+            if (200..300).contains(&incoming.status) {
+                return self
+                    .read(incoming, request, &names, request_bytes, on_event)
+                    .await;
+            }
+            let words = self.error_body(&mut incoming).await;
+            if tries < TRIES && self.learn(incoming.status, &words) {
+                tries += 1;
+                continue;
+            }
+            let tool_failed = ServerWords::read(&words).codes.contains("tool_use_failed");
+            if tool_failed && let Some(answer) = self.salvage(&words, request, &names) {
+                return Ok(answer);
+            }
+            let mut error = self.refusal(&incoming, &words);
+            if tool_failed {
+                error.kind = ModelErrorKind::Protocol;
+                error.message = format!(
+                    "{} could not read the call that the model wrote.",
+                    self.origin.label
+                );
+                error.retryable = true;
+            }
+            return Err(error);
+        }
+    }
+
+    async fn models(&self) -> Result<Vec<String>, ModelError> {
+        let mut incoming = self
+            .send(http::Method::GET, "models", bytes::Bytes::new(), LIST_SILENCE)
+            .await?;
+        if !(200..300).contains(&incoming.status) {
+            let words = self.error_body(&mut incoming).await;
+            return Err(self.refusal(&incoming, &words));
+        }
+        let body = incoming.body.rest(WHOLE_BODY_LIMIT).await;
+        let text = String::from_utf8_lossy(&body);
+        if text.trim_start().starts_with('<') {
+            return Err(self.origin.web_page(incoming.status, &text));
+        }
+        let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
+            self.origin.protocol_error(
+                format!(
+                    "The list of models of {} was not readable: {error}.",
+                    self.origin.label
+                ),
+                &text,
+            )
+        })?;
+        let list = [value.get("data"), value.get("models"), Some(&value)]
+            .into_iter()
+            .flatten()
+            .find_map(serde_json::Value::as_array);
+        let mut names: Vec<String> = list
+            .into_iter()
+            .flatten()
+            .filter_map(|model| {
+                let name = ["id", "name", "model"]
+                    .iter()
+                    .find_map(|field| model.get(field)?.as_str());
+                name.or_else(|| model.as_str()).map(str::to_string)
+            })
+            .collect();
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+}
