@@ -118,7 +118,6 @@ export const timeline = {
   question: 'The agent asks',
   youAnswered: (answer: string): string => `You answered: ${answer}`,
   skipped: 'You let the agent decide.',
-  copyCode: 'Copy code',
   image: (name: string): string => (name === '' ? 'Image, not loaded' : `Image, not loaded: ${name}`),
   linkTo: (address: string): string => `Opens ${address}`,
   done: 'done',
@@ -324,3 +323,9 @@ export function sumOfChanges(files: readonly FileChange[]): { added: number; rem
     { added: 0, removed: 0 },
   )
 }
+
+export const code = {
+  wrap: 'Wrap long lines',
+  copy: 'Copy code',
+  copied: 'Copied',
+} as const
