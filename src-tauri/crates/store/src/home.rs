@@ -31,9 +31,9 @@ impl Home {
         &self.path
     }
 
-    /// Where the sandbox keeps its state; made when missing.
-    pub fn sandbox(&self) -> Result<PathBuf, StoreError> {
-        self.made("sandbox")
+    /// Where the sandbox keeps its state for a project (its canonical path); made by the sandbox when needed.
+    pub fn sandbox_of(&self, project: &str) -> PathBuf {
+        self.path.join("sandbox").join(project_key(project))
     }
 
     /// Where copies of the sample project live; made when missing.
@@ -75,10 +75,15 @@ impl Home {
 
     /// The folder of what is remembered about a project, named by a hash of its canonical path.
     pub(crate) fn project(&self, project: &str) -> PathBuf {
-        let mut name = disk::hash(project.as_bytes());
-        name.truncate(32);
-        self.path.join("projects").join(name)
+        self.path.join("projects").join(project_key(project))
     }
+}
+
+/// The name of the folders that belong to a project.
+fn project_key(project: &str) -> String {
+    let mut name = disk::hash(project.as_bytes());
+    name.truncate(32);
+    name
 }
 
 /// An id as a file name. Ids come from clients too, so anything that could be more than one plain name is refused.

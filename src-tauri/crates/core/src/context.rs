@@ -1,0 +1,147 @@
+//! What the model is told before the conversation: the product's own words, facts about the project, the project's guide.
+//! Built once per turn and byte-stable within it, so that the provider's prompt cache hits.
+
+use paddock_protocol::{Role, Timestamp};
+use paddock_sandbox::{Kind, ProjectRoot, RelativePath};
+use std::fmt::Write as _;
+
+const OWN_WORDS: &str = include_str!("context.md");
+/// The project's guide is cut here; a longer one is named with its size.
+const GUIDE_BYTES: usize = 8 * 1024;
+const TOP_ENTRIES: usize = 40;
+/// Files that are read as the project's guide, the first that exists.
+pub const GUIDES: &[&str] = &["AGENTS.md", ".paddock/AGENTS.md"];
+
+/// The system prompt of a turn.
+pub fn system_prompt(root: &ProjectRoot, role: Role, at: Timestamp) -> String {
+    let mut prompt = OWN_WORDS.trim_end().to_owned();
+    if role == Role::Plan {
+        prompt.push_str("\nYour role is Plan: look and plan only. Nothing can be changed; end with a plan for the user to approve.");
+    }
+    prompt.push_str("\n\n# Project\n");
+    facts(root, at, &mut prompt);
+    if let Some((name, text)) = guide(root) {
+        let _ = write!(prompt, "\n# {name} of the project\n{text}\n");
+    }
+    prompt
+}
+
+fn facts(root: &ProjectRoot, at: Timestamp, prompt: &mut String) {
+    let name = root
+        .path()
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let shell = if cfg!(windows) { "PowerShell" } else { "sh" };
+    let mut entries = root.read_dir(&RelativePath::root()).unwrap_or_default();
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    let git = entries.iter().any(|entry| entry.name == ".git");
+    let _ = writeln!(
+        prompt,
+        "Folder {name} · {} · shell {shell} · {} · {}",
+        std::env::consts::OS,
+        if git {
+            "git repository"
+        } else {
+            "no version control"
+        },
+        date(at)
+    );
+    let shown: Vec<String> = entries
+        .iter()
+        .filter(|entry| entry.name != ".git")
+        .take(TOP_ENTRIES)
+        .map(|entry| {
+            format!(
+                "{}{}",
+                entry.name,
+                if entry.kind == Kind::Folder { "/" } else { "" }
+            )
+        })
+        .collect();
+    let more = entries.len().saturating_sub(TOP_ENTRIES + usize::from(git));
+    let _ = write!(
+        prompt,
+        "Top: {}",
+        if shown.is_empty() {
+            "(empty)".to_owned()
+        } else {
+            shown.join(" ")
+        }
+    );
+    let _ = writeln!(
+        prompt,
+        "{}",
+        if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        }
+    );
+}
+
+/// The project's guide, cut to its cap on a line end.
+fn guide(root: &ProjectRoot) -> Option<(&'static str, String)> {
+    GUIDES.iter().find_map(|name| {
+        let path = root.relative(name).ok()?;
+        let bytes = root.read(&path, 1 << 20).ok()?;
+        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        if text.len() <= GUIDE_BYTES {
+            return (!text.is_empty()).then_some((*name, text));
+        }
+        let mut cut = GUIDE_BYTES;
+        while !text.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        let kept = text[..cut]
+            .rsplit_once('\n')
+            .map_or(&text[..cut], |(kept, _)| kept);
+        Some((
+            *name,
+            format!(
+                "{kept}\n(cut: {} of {} bytes; read the file for the rest)",
+                kept.len(),
+                text.len()
+            ),
+        ))
+    })
+}
+
+/// The day as YYYY-MM-DD, UTC (days-to-civil algorithm).
+fn date(at: Timestamp) -> String {
+    let days = i64::try_from(at.0 / 86_400_000).unwrap_or(0) + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates() {
+        assert_eq!(date(Timestamp(0)), "1970-01-01");
+        assert_eq!(date(Timestamp(951_782_400_000)), "2000-02-29");
+        assert_eq!(date(Timestamp(1_795_219_200_000)), "2026-11-21");
+    }
+
+    #[test]
+    fn the_prompt_names_the_project_and_holds_its_guide() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("AGENTS.md"), "Use tabs.").unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        let root = ProjectRoot::open(folder.path()).unwrap();
+        let prompt = system_prompt(&root, Role::Act, Timestamp(0));
+        assert!(prompt.contains("Top: AGENTS.md src/"), "{prompt}");
+        assert!(prompt.contains("# AGENTS.md of the project\nUse tabs."));
+        assert!(!prompt.contains("Your role is Plan"));
+        assert!(prompt.len() < 2_500, "{}", prompt.len());
+    }
+}

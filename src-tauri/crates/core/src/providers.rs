@@ -1,0 +1,134 @@
+//! The configured model providers, made when they are first needed: their key comes from the keyring then.
+
+use paddock_protocol::*;
+use paddock_provider::{BaseUrl, ChatConfig, ChatProvider, Provider, ScriptedProvider, Secret};
+use paddock_store::Keys;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Id of the scripted demo model's provider; it exists without being configured.
+pub const DEMO: &str = "demo";
+
+#[derive(Default)]
+pub struct Providers {
+    keys: Keys,
+    configured: Mutex<Vec<ProviderConfig>>,
+    /// Keys given by an environment variable: (variable, key).
+    given: Mutex<HashMap<ProviderId, (String, Secret)>>,
+    made: Mutex<HashMap<ProviderId, (Arc<dyn Provider>, bool)>>,
+}
+
+fn open<T>(lock: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Providers {
+    pub fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// Replaces the configuration; providers whose entry changed are made anew at their next use.
+    pub fn configure(&self, providers: Vec<ProviderConfig>) {
+        *open(&self.configured) = providers;
+        open(&self.made).clear();
+    }
+
+    /// A key from the environment, for this process only; it wins over the keyring.
+    pub fn give_key(&self, provider: ProviderId, variable: String, key: Secret) {
+        open(&self.made).remove(&provider);
+        open(&self.given).insert(provider, (variable, key));
+    }
+
+    /// A key was set or forgotten.
+    pub fn key_changed(&self, provider: &ProviderId) {
+        open(&self.made).remove(provider);
+    }
+
+    pub fn config(&self, provider: &ProviderId) -> Option<ProviderConfig> {
+        open(&self.configured)
+            .iter()
+            .find(|config| config.id == *provider)
+            .cloned()
+    }
+
+    /// The provider, and whether its server is on this machine.
+    pub async fn get(&self, id: &ProviderId) -> Result<(Arc<dyn Provider>, bool), ModelError> {
+        if let Some(made) = open(&self.made).get(id) {
+            return Ok(made.clone());
+        }
+        let made = self.make(id).await?;
+        open(&self.made).insert(id.clone(), made.clone());
+        Ok(made)
+    }
+
+    async fn make(&self, id: &ProviderId) -> Result<(Arc<dyn Provider>, bool), ModelError> {
+        let config = self.config(id);
+        if id.as_str() == DEMO
+            || config
+                .as_ref()
+                .is_some_and(|config| config.kind == ProviderKind::Demo)
+        {
+            return Ok((Arc::new(ScriptedProvider::demo(id.clone())), true));
+        }
+        let config = config.ok_or_else(|| {
+            ModelError::new(
+                ModelErrorKind::NotFound,
+                format!("There is no model provider named '{id}'."),
+            )
+            .with_hint("Choose a model in the settings.")
+        })?;
+        let base_url = BaseUrl::parse(&config.base_url).map_err(|error| {
+            let hint = error.hint.unwrap_or_default();
+            ModelError::new(ModelErrorKind::BadRequest, error.message).with_hint(hint)
+        })?;
+        let (key, key_origin) = self.key(&config).await?;
+        let local = base_url.is_loopback();
+        let chat = ChatConfig {
+            id: config.id,
+            label: config.label,
+            base_url,
+            key,
+            key_origin,
+            local,
+        };
+        Ok((Arc::new(ChatProvider::new(chat)), local))
+    }
+
+    async fn key(&self, config: &ProviderConfig) -> Result<(Option<Secret>, String), ModelError> {
+        let given = open(&self.given).get(&config.id).cloned();
+        if let Some((variable, key)) = given {
+            return Ok((Some(key), format!("from {variable}")));
+        }
+        if !config.needs_key {
+            return Ok((None, String::new()));
+        }
+        let auth =
+            |message: String, hint: &str| ModelError::new(ModelErrorKind::Auth, message).with_hint(hint);
+        match self.keys.get(&config.id).await {
+            Ok(Some(key)) => Ok((Some(Secret::new(key.expose())), "from the keyring".to_owned())),
+            Ok(None) => Err(auth(
+                format!("There is no key for {}.", config.label),
+                "Enter the key in the settings, or name an environment variable that holds it.",
+            )),
+            Err(error) => Err(auth(
+                format!("The key for {} could not be read: {error}.", config.label),
+                "Unlock the keyring and try again, or enter the key for this session only.",
+            )),
+        }
+    }
+
+    pub async fn key_state(&self, id: &ProviderId) -> KeyState {
+        if let Some((variable, key)) = open(&self.given).get(id) {
+            let ends_with = key.ends_with().unwrap_or_default();
+            return KeyState::FromEnvironment {
+                variable: variable.clone(),
+                ends_with,
+            };
+        }
+        match self.config(id) {
+            Some(config) if !config.needs_key => KeyState::NotNeeded,
+            None if id.as_str() == DEMO => KeyState::NotNeeded,
+            _ => self.keys.state(id).await,
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! The owner of one session: takes inputs one at a time, steps, appends to the log, applies, tells the views, starts
+//! effects. No lock, no second owner.
+
+use super::executor::{Executor, Workplace};
+use super::input::{Back, Effect, Input, Stamped, Surroundings};
+use super::state::SessionState;
+use super::step::step;
+use paddock_protocol::*;
+use paddock_store::{Durability, LogWriter};
+use paddock_tools::ToolKind;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+/// Newest items that a snapshot holds.
+const SNAPSHOT_ITEMS: usize = 200;
+
+/// What a client asks of the actor.
+pub enum Ask {
+    Submit {
+        op: Op,
+        done: oneshot::Sender<Result<(), ClientError>>,
+    },
+    Attach {
+        done: oneshot::Sender<(SessionSnapshot, mpsc::UnboundedReceiver<Event>)>,
+    },
+    Snapshot {
+        done: oneshot::Sender<SessionSnapshot>,
+    },
+    Items {
+        from: ItemId,
+        to: ItemId,
+        done: oneshot::Sender<Vec<Item>>,
+    },
+    /// Ends the actor; what runs is dropped, the log says how far it came.
+    Close {
+        done: oneshot::Sender<()>,
+    },
+}
+
+pub struct Actor {
+    state: SessionState,
+    log: LogWriter,
+    around: Surroundings,
+    place: Arc<Workplace>,
+    executor: Executor,
+    asks: mpsc::UnboundedReceiver<Ask>,
+    backs: mpsc::UnboundedReceiver<Back>,
+    views: Vec<mpsc::UnboundedSender<Event>>,
+    everyone: broadcast::Sender<Event>,
+    /// Inputs that the loop gives itself.
+    own: Vec<Input>,
+    failed: Option<ClientError>,
+}
+
+impl Actor {
+    pub fn spawn(
+        state: SessionState,
+        log: LogWriter,
+        place: Arc<Workplace>,
+        everyone: broadcast::Sender<Event>,
+        first: Vec<Input>,
+    ) -> mpsc::UnboundedSender<Ask> {
+        let (ask, asks) = mpsc::unbounded_channel();
+        let (back, backs) = mpsc::unbounded_channel();
+        let tools = place
+            .registry
+            .kinds()
+            .map(|(name, kind)| (name.to_owned(), kind))
+            .collect();
+        let actor = Actor {
+            state,
+            log,
+            around: Surroundings {
+                tools,
+                confined: false,
+            },
+            executor: Executor::new(place.clone(), back),
+            place,
+            asks,
+            backs,
+            views: Vec::new(),
+            everyone,
+            own: first,
+            failed: None,
+        };
+        tokio::spawn(actor.run());
+        ask
+    }
+
+    async fn run(mut self) {
+        loop {
+            while !self.own.is_empty() {
+                let input = self.own.remove(0);
+                self.take(input);
+            }
+            tokio::select! {
+                biased;
+                ask = self.asks.recv() => match ask {
+                    Some(Ask::Close { done }) => {
+                        self.executor.cancel_all();
+                        let _ = self.log.sync();
+                        let _ = done.send(());
+                        return;
+                    }
+                    Some(ask) => self.answer(ask).await,
+                    None => {
+                        self.executor.cancel_all();
+                        return;
+                    }
+                },
+                Some(back) = self.backs.recv() => {
+                    let mut next = Some(back);
+                    while let Some(back) = next {
+                        let (joined, other) = self.join(back);
+                        self.take(Input::Back(joined));
+                        next = other;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Joins text that waits already with the text before it: fewer events, nothing delayed.
+    fn join(&mut self, mut first: Back) -> (Back, Option<Back>) {
+        while let Ok(next) = self.backs.try_recv() {
+            if let Some(next) = append(&mut first, next) {
+                return (first, Some(next));
+            }
+        }
+        (first, None)
+    }
+
+    async fn answer(&mut self, ask: Ask) {
+        match ask {
+            Ask::Submit { op, done } => {
+                if matches!(
+                    op,
+                    Op::SetAutonomy {
+                        autonomy: Autonomy::HandsOff
+                    }
+                ) {
+                    let place = self.place.clone();
+                    let tried = tokio::task::spawn_blocking(move || place.sandbox_summary().confined).await;
+                    self.around.confined = tried.unwrap_or(false);
+                }
+                let result = self.take(Input::Op(op));
+                let _ = done.send(result);
+            }
+            Ask::Attach { done } => {
+                let (view, events) = mpsc::unbounded_channel();
+                self.views.push(view);
+                let _ = done.send((self.state.snapshot(SNAPSHOT_ITEMS), events));
+            }
+            Ask::Snapshot { done } => {
+                let _ = done.send(self.state.snapshot(SNAPSHOT_ITEMS));
+            }
+            Ask::Items { from, to, done } => {
+                let to = (to.0 as usize).min(self.state.items.len());
+                let from = (from.0 as usize).min(to);
+                let _ = done.send(
+                    self.state.items[from..to]
+                        .iter()
+                        .map(|item| (**item).clone())
+                        .collect(),
+                );
+            }
+            Ask::Close { .. } => {}
+        }
+    }
+
+    /// One input: step, log, apply, show, carry out. An op that is refused comes back as its error.
+    fn take(&mut self, input: Input) -> Result<(), ClientError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        let now = now();
+        let asked = matches!(input, Input::Op(_));
+        let entropy = uuid::Uuid::new_v4().as_u128() as u32;
+        let outcome = step(&self.state, Stamped { now, entropy, input }, &self.around);
+        let changes_world = outcome.effects.iter().any(|effect| self.changes_world(effect));
+        let mut refused = Ok(());
+        for msg in outcome.events {
+            if let (true, EventMsg::OpRefused { error }) = (asked, &msg) {
+                refused = Err(error.clone());
+                continue;
+            }
+            self.happen(now, msg)?;
+        }
+        if changes_world && let Err(error) = self.log.sync() {
+            return self.fail(&error);
+        }
+        for effect in outcome.effects {
+            if let Effect::SendQueued { text } = effect {
+                self.own.push(Input::Op(Op::Send {
+                    text,
+                    mode: SendMode::NextIteration,
+                }));
+            } else {
+                self.executor.start(effect, &self.state, now);
+            }
+        }
+        refused
+    }
+
+    fn changes_world(&self, effect: &Effect) -> bool {
+        let changes = |tool: &String| {
+            matches!(
+                self.around.tools.get(tool),
+                Some(ToolKind::Write | ToolKind::Command)
+            )
+        };
+        match effect {
+            Effect::Run { tool, .. } => changes(tool),
+            Effect::Undo { .. } => true,
+            _ => false,
+        }
+    }
+
+    fn happen(&mut self, at: Timestamp, msg: EventMsg) -> Result<(), ClientError> {
+        let durable = msg.is_durable();
+        let seq = self.state.seq + u64::from(durable);
+        let event = Event {
+            session: self.state.id.clone(),
+            seq,
+            at,
+            msg,
+        };
+        if durable && let Err(error) = self.log.append(&event, Durability::Written) {
+            return self.fail(&error);
+        }
+        self.state.apply(&event);
+        if matters_for_lists(&event.msg)
+            && let Err(error) =
+                paddock_store::sessions::write_summary(&self.place.home, &self.state.summary())
+        {
+            tracing::warn!(%error, "the summary of a session could not be written; it is made again from the log");
+        }
+        self.views.retain(|view| view.send(event.clone()).is_ok());
+        if durable {
+            let _ = self.everyone.send(event);
+        }
+        Ok(())
+    }
+
+    /// The log cannot be written: nothing more may happen in this session until it is opened again.
+    fn fail(&mut self, error: &paddock_store::StoreError) -> Result<(), ClientError> {
+        self.executor.cancel_all();
+        let error = ClientError::new(
+            ErrorCode::Storage,
+            format!("The session's record could not be written: {error}."),
+        )
+        .hint(
+            "The turn stands still and nothing is lost. Make room on the disk, then open the session again.",
+        );
+        self.failed = Some(error.clone());
+        let event = Event {
+            session: self.state.id.clone(),
+            seq: self.state.seq,
+            at: now(),
+            msg: EventMsg::OpRefused { error: error.clone() },
+        };
+        self.views.retain(|view| view.send(event.clone()).is_ok());
+        Err(error)
+    }
+}
+
+fn matters_for_lists(msg: &EventMsg) -> bool {
+    matches!(
+        msg,
+        EventMsg::SessionCreated { .. }
+            | EventMsg::SessionChanged { .. }
+            | EventMsg::TurnChanged { .. }
+            | EventMsg::ApprovalRequested { .. }
+            | EventMsg::ApprovalResolved { .. }
+    )
+}
+
+fn append(first: &mut Back, next: Back) -> Option<Back> {
+    use paddock_provider::ModelEvent::{CallArguments, Reasoning, Text};
+    match (first, next) {
+        (
+            Back::CallLive { call, channel, text },
+            Back::CallLive {
+                call: next_call,
+                channel: next_channel,
+                text: more,
+            },
+        ) if *call == next_call && *channel == next_channel => {
+            text.push_str(&more);
+            None
+        }
+        (
+            Back::ModelEvent { ticket, event },
+            Back::ModelEvent {
+                ticket: next_ticket,
+                event: next,
+            },
+        ) if *ticket == next_ticket => match (event, next) {
+            (Text(text), Text(more)) | (Reasoning(text), Reasoning(more)) => {
+                text.push_str(&more);
+                None
+            }
+            (
+                CallArguments { slot, text },
+                CallArguments {
+                    slot: next_slot,
+                    text: more,
+                },
+            ) if *slot == next_slot => {
+                text.push_str(&more);
+                None
+            }
+            (_, next) => Some(Back::ModelEvent {
+                ticket: next_ticket,
+                event: next,
+            }),
+        },
+        (_, next) => Some(next),
+    }
+}
+
+pub fn now() -> Timestamp {
+    let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(u64::try_from(passed.as_millis()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,156 @@
+//! What goes into the step and what comes out of it. Ids and time come in with the input, so that the step stays pure.
+
+use paddock_protocol::*;
+use paddock_provider::{Answer, ModelEvent};
+use paddock_tools::ToolKind;
+use std::collections::BTreeMap;
+
+/// An input with everything the step may not fetch by itself.
+#[derive(Clone, Debug)]
+pub struct Stamped {
+    pub now: Timestamp,
+    /// Randomness, for the jitter of a retry.
+    pub entropy: u32,
+    pub input: Input,
+}
+
+#[derive(Clone, Debug)]
+pub enum Input {
+    Op(Op),
+    Back(Back),
+    /// The session was read from its log; whatever ran died with the program before.
+    Reopened,
+}
+
+/// What comes back from an effect.
+#[derive(Clone, Debug)]
+pub enum Back {
+    ModelEvent {
+        ticket: Ticket,
+        event: ModelEvent,
+    },
+    ModelAnswered {
+        ticket: Ticket,
+        answer: Answer,
+        first_byte: Millis,
+    },
+    ModelFailed {
+        ticket: Ticket,
+        error: ModelError,
+    },
+    Prepared {
+        call: CallId,
+        arguments: String,
+        result: Result<CallPlan, CallFailure>,
+    },
+    CallLive {
+        call: CallId,
+        channel: DeltaChannel,
+        text: String,
+    },
+    CallEnded {
+        call: CallId,
+        result: Result<CallOutput, CallFailure>,
+    },
+    TimerFired(Timer),
+    Undone {
+        call: CallId,
+        redo: bool,
+        files: Vec<UndoneFile>,
+    },
+}
+
+/// Names one model request; what comes back under another ticket is too late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ticket {
+    pub turn: TurnId,
+    pub iteration: u32,
+    pub attempt: u32,
+}
+
+/// A call whose arguments were read: what it would do.
+#[derive(Clone, Debug)]
+pub struct CallPlan {
+    pub verb: Verb,
+    pub target: String,
+    pub access: Vec<Access>,
+    pub body: ApprovalBody,
+    pub undo: UndoFact,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallFailure {
+    /// The arguments do not fit the tool.
+    Arguments(String),
+    /// It did not work; the model is told.
+    Model(String),
+    /// The file is not as it was when the change was approved.
+    ChangedSince { path: String },
+    /// Paddock itself cannot go on.
+    Fatal(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Ask the model. `tools` = false: the last request of a turn.
+    Sample {
+        ticket: Ticket,
+        tools: bool,
+    },
+    CancelModel,
+    /// Read the arguments and say what the call would touch.
+    Prepare {
+        call: CallId,
+        tool: String,
+        arguments: String,
+    },
+    Run {
+        call: CallId,
+        tool: String,
+        arguments: String,
+        approved: Option<FileVersion>,
+        protected_granted: bool,
+    },
+    CancelCall {
+        call: CallId,
+    },
+    StartTimer {
+        timer: Timer,
+        at: Timestamp,
+    },
+    /// Restore what the files held before the call, or what the call made of them.
+    Undo {
+        call: CallId,
+        redo: bool,
+    },
+    /// Keep a rule of project scope beyond the session.
+    KeepRule {
+        rule: Rule,
+    },
+    /// A queued message begins the next turn.
+    SendQueued {
+        text: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Timer {
+    Retry(Ticket),
+    /// The time limit of one call that is no command.
+    Call(CallId),
+}
+
+/// Facts about the surroundings that the rules depend on; they do not change during a step.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Tools by name. A name that is not here does not exist.
+    pub tools: BTreeMap<String, ToolKind>,
+    /// Commands are confined by the OS on this machine.
+    pub confined: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    pub events: Vec<EventMsg>,
+    pub effects: Vec<Effect>,
+}

@@ -1,0 +1,368 @@
+//! The live part of one turn: status, counters, the calls of the iteration. Folded from events like all state.
+
+use super::guard::GuardRecord;
+use paddock_protocol::*;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub struct LiveTurn {
+    pub turn: TurnId,
+    pub status: TurnStatus,
+    pub iteration: u32,
+    pub iteration_limit: u32,
+    pub active_limit: Option<Millis>,
+    /// Tokens that the session may have used; raised limits stay raised.
+    pub token_limit: Option<u64>,
+    pub started: Timestamp,
+    pub status_since: Timestamp,
+    /// Time of the newest event.
+    pub heard: Timestamp,
+    pub active: Millis,
+    pub waiting: Millis,
+    pub usage: Usage,
+    /// Requests of this iteration so far; 0 before its first.
+    pub attempt: u32,
+    /// Failed requests in a row since somebody decided.
+    pub retries: u32,
+    /// The model is being asked.
+    pub sampling: bool,
+    /// This iteration's request offered no tools.
+    pub finishing: bool,
+    pub pausing: bool,
+    pub finish: Option<FinishReason>,
+    /// Answers or calls in a row that could not be used.
+    pub malformed: u32,
+    pub failures: Failures,
+    pub calls: Vec<LiveCall>,
+    pub call_count: u32,
+    pub changed_files: BTreeSet<String>,
+    /// Messages of the person that no request has held yet.
+    pub unused: Vec<ItemId>,
+    pub guard: GuardRecord,
+    pub allowed_tools: BTreeSet<String>,
+}
+
+/// Failures of the same tool in a row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failures {
+    pub tool: String,
+    pub calls: Vec<CallId>,
+}
+
+/// A call of the iteration that goes on.
+#[derive(Clone, Debug)]
+pub struct LiveCall {
+    pub call: CallId,
+    pub item: ItemId,
+    pub tool: String,
+    pub status: ItemStatus,
+    pub target: String,
+    /// The approval it waits for.
+    pub approval: Option<ApprovalId>,
+    pub approvals: u32,
+    /// Approved by the person, with what was shown.
+    pub granted: Option<Granted>,
+    /// Let go by anyone; runs when its place has come.
+    pub allowed: bool,
+    /// The arguments were read and judged.
+    pub judged: bool,
+    /// Judged once already; the file changed since, so it is asked again.
+    pub renewed: bool,
+}
+
+/// What the person approved.
+#[derive(Clone, Debug)]
+pub struct Granted {
+    pub base: Option<FileVersion>,
+    pub classes: Vec<RiskClass>,
+    pub edited: Option<String>,
+    pub scope: AnswerScope,
+}
+
+impl LiveCall {
+    pub fn is_final(&self) -> bool {
+        self.status.is_final()
+    }
+}
+
+impl LiveTurn {
+    pub fn new(
+        turn: TurnId,
+        iteration_limit: u32,
+        active_limit: Option<Millis>,
+        token_limit: Option<u64>,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            turn,
+            status: TurnStatus::Starting,
+            iteration: 0,
+            iteration_limit,
+            active_limit,
+            token_limit,
+            started: at,
+            status_since: at,
+            heard: at,
+            active: Millis(0),
+            waiting: Millis(0),
+            usage: Usage::default(),
+            attempt: 0,
+            retries: 0,
+            sampling: false,
+            finishing: false,
+            pausing: false,
+            finish: None,
+            malformed: 0,
+            failures: Failures::default(),
+            calls: Vec::new(),
+            call_count: 0,
+            changed_files: BTreeSet::new(),
+            unused: Vec::new(),
+            guard: GuardRecord::default(),
+            allowed_tools: BTreeSet::new(),
+        }
+    }
+
+    pub fn view(&self) -> Turn {
+        Turn {
+            turn: self.turn,
+            status: self.status.clone(),
+            iteration: self.iteration,
+            iteration_limit: self.iteration_limit,
+            started: self.started,
+            active: self.active,
+            waiting: self.waiting,
+            status_since: self.status_since,
+            usage: self.usage,
+        }
+    }
+
+    /// Whether the turn takes steps: neither ended nor interrupted.
+    pub fn is_live(&self) -> bool {
+        !self.status.is_final()
+    }
+
+    pub fn active_at(&self, now: Timestamp) -> Millis {
+        if self.status.waits_for_person() || self.status.is_final() {
+            self.active
+        } else {
+            self.active + now.since(self.status_since)
+        }
+    }
+
+    pub fn call(&self, call: &CallId) -> Option<&LiveCall> {
+        self.calls.iter().find(|c| c.call == *call)
+    }
+
+    /// Whether a message of the person or an answered call waits to be told to the model.
+    pub fn all_calls_final(&self) -> bool {
+        self.calls.iter().all(LiveCall::is_final)
+    }
+
+    pub fn apply(&mut self, at: Timestamp, msg: &EventMsg, approvals: &[Arc<ApprovalRequest>]) {
+        match msg {
+            EventMsg::TurnChanged { turn, status } if *turn == self.turn => self.change_status(at, status),
+            EventMsg::LimitChanged { turn, limit, allowed } if *turn == self.turn => match limit {
+                LimitKind::Iterations => self.iteration_limit = u32::try_from(*allowed).unwrap_or(u32::MAX),
+                LimitKind::ActiveTime => self.active_limit = Some(Millis(*allowed)),
+                LimitKind::SessionTokens => self.token_limit = Some(*allowed),
+            },
+            EventMsg::IterationStarted {
+                iteration,
+                attempt,
+                finishing,
+                ..
+            } => {
+                self.calls.clear();
+                self.iteration = *iteration;
+                self.attempt = *attempt;
+                self.finishing = *finishing;
+                self.sampling = true;
+            }
+            EventMsg::IterationAnswered { usage, finish, .. } => {
+                self.sampling = false;
+                self.retries = 0;
+                self.attempt = 0;
+                self.finish = Some(*finish);
+                self.usage.add(usage);
+            }
+            EventMsg::ItemStarted { item }
+            | EventMsg::ItemUpdated { item }
+            | EventMsg::ItemCompleted { item } => {
+                if item.turn == self.turn {
+                    self.apply_item(item);
+                }
+            }
+            EventMsg::ApprovalRequested { approval } => {
+                if let Some(call) = self.calls.iter_mut().find(|c| c.call == approval.call) {
+                    call.approval = Some(approval.id.clone());
+                    call.approvals += 1;
+                    call.judged = true;
+                }
+            }
+            EventMsg::ApprovalResolved { approval, outcome } => self.resolve(approval, outcome, approvals),
+            EventMsg::CauseAllowed { cause, .. } => match cause {
+                PauseCause::Guard { pattern } => self.guard.allow(*pattern),
+                PauseCause::Breaker { tool } => {
+                    self.allowed_tools.insert(tool.clone());
+                    self.failures = Failures::default();
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        self.heard = at;
+    }
+
+    fn change_status(&mut self, at: Timestamp, status: &TurnStatus) {
+        // Nothing worked while the program was not there.
+        let until = if *status == TurnStatus::Interrupted {
+            self.heard
+        } else {
+            at
+        };
+        let passed = until.since(self.status_since);
+        if self.status.waits_for_person() {
+            self.waiting = self.waiting + passed;
+        } else if !self.status.is_final() {
+            self.active = self.active + passed;
+        }
+        self.status_since = at;
+        match status {
+            TurnStatus::Pausing => self.pausing = true,
+            TurnStatus::Thinking | TurnStatus::UsingTools | TurnStatus::FinishingUp => self.pausing = false,
+            TurnStatus::WaitingToRetry { attempt, .. } => {
+                self.sampling = false;
+                self.retries = *attempt;
+            }
+            TurnStatus::Paused { .. } => {
+                self.sampling = false;
+                self.pausing = false;
+                self.retries = 0;
+                self.failures = Failures::default();
+            }
+            TurnStatus::Interrupted | TurnStatus::Completed | TurnStatus::Stopped | TurnStatus::Failed => {
+                self.sampling = false;
+                self.pausing = false;
+            }
+            _ => {}
+        }
+        self.status = status.clone();
+    }
+
+    fn apply_item(&mut self, item: &Item) {
+        match &item.kind {
+            ItemKind::UserMessage { .. } => {
+                self.unused.retain(|id| *id != item.id);
+                if item.status == ItemStatus::Waiting {
+                    self.unused.push(item.id);
+                }
+            }
+            ItemKind::Malformed { attempt, .. } => self.malformed = *attempt,
+            ItemKind::Guard { pattern, .. } => self.guard.told(*pattern),
+            ItemKind::Call(call) => self.apply_call(item, call),
+            _ => {}
+        }
+    }
+
+    fn apply_call(&mut self, item: &Item, call: &CallItem) {
+        if item.iteration != self.iteration {
+            return;
+        }
+        let place = match self.calls.iter().position(|c| c.call == call.call) {
+            Some(place) => place,
+            None => {
+                self.calls.push(LiveCall {
+                    call: call.call.clone(),
+                    item: item.id,
+                    tool: call.tool.clone(),
+                    status: item.status,
+                    target: String::new(),
+                    approval: None,
+                    approvals: 0,
+                    granted: None,
+                    allowed: false,
+                    judged: false,
+                    renewed: false,
+                });
+                self.calls.len() - 1
+            }
+        };
+        let live = &mut self.calls[place];
+        let (was_final, was_running) = (live.status.is_final(), live.status == ItemStatus::Running);
+        live.status = item.status;
+        live.tool.clone_from(&call.tool);
+        live.target.clone_from(&call.target);
+        live.allowed = call.verdict.as_ref().is_some_and(|v| v.allowed);
+        if live.allowed {
+            live.judged = true;
+            self.malformed = 0;
+        } else if item.status == ItemStatus::Waiting && was_running {
+            live.judged = false;
+            live.renewed = true;
+        }
+        if item.status.is_final() && !was_final {
+            self.finish_call(item, call);
+        }
+    }
+
+    fn finish_call(&mut self, item: &Item, call: &CallItem) {
+        let ran = call.verdict.as_ref().is_some_and(|v| v.allowed);
+        let Some(output) = call.output.as_ref().filter(|_| ran) else {
+            return;
+        };
+        self.call_count += 1;
+        self.changed_files
+            .extend(output.changes.iter().map(|change| change.path.clone()));
+        self.guard.record(item.iteration, call, output);
+        let failed = item.status == ItemStatus::Failed && output.exit_code.is_none();
+        if !failed {
+            self.failures = Failures::default();
+        } else if self.failures.tool == call.tool {
+            self.failures.calls.push(call.call.clone());
+        } else {
+            self.failures = Failures {
+                tool: call.tool.clone(),
+                calls: vec![call.call.clone()],
+            };
+        }
+    }
+
+    fn resolve(&mut self, id: &ApprovalId, outcome: &ApprovalOutcome, approvals: &[Arc<ApprovalRequest>]) {
+        let Some(call) = self.calls.iter_mut().find(|c| c.approval.as_ref() == Some(id)) else {
+            return;
+        };
+        call.approval = None;
+        let Some(request) = approvals.iter().find(|a| a.id == *id) else {
+            return;
+        };
+        match outcome {
+            ApprovalOutcome::Decided {
+                decision:
+                    Decision::Approve {
+                        scope,
+                        edited_arguments,
+                    },
+                ..
+            } => {
+                let base = match &request.body {
+                    ApprovalBody::Change { base, .. } => Some(base.clone()),
+                    _ => None,
+                };
+                call.judged = edited_arguments.is_none();
+                call.granted = Some(Granted {
+                    base,
+                    classes: request.classes.clone(),
+                    edited: edited_arguments.clone(),
+                    scope: *scope,
+                });
+            }
+            ApprovalOutcome::Decided { .. } => {}
+            ApprovalOutcome::Withdrawn {
+                why: WithdrawReason::Renewed,
+            } => call.judged = false,
+            ApprovalOutcome::Withdrawn { .. } => {}
+        }
+    }
+}

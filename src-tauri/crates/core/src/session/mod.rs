@@ -1,0 +1,11 @@
+//! One session: its state, the pure step, the actor that owns both.
+
+pub mod actor;
+pub mod executor;
+pub mod guard;
+pub mod history;
+pub mod input;
+pub mod live_turn;
+pub mod state;
+pub mod step;
+pub mod words;

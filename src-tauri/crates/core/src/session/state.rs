@@ -1,0 +1,327 @@
+//! State of a session, changed only by applying events: a live run and a replay of the log go through the same line.
+//!
+//! `Live` is the small part the rules look at; a step works on a copy of it. The transcript is append-only and may be
+//! long; a step only reads it.
+
+use super::live_turn::LiveTurn;
+use paddock_protocol::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub struct SessionState {
+    pub id: SessionId,
+    /// Number of the last durable event; 0 before the first.
+    pub seq: u64,
+    pub created: Timestamp,
+    pub changed: Timestamp,
+    /// All items in order; an item's id is its place here.
+    pub items: Vec<Arc<Item>>,
+    pub iterations: BTreeMap<(TurnId, u32), IterationRecord>,
+    pub live: Live,
+}
+
+/// What a later request must know of an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IterationRecord {
+    pub limit: u32,
+    pub finishing: bool,
+    pub answered: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Live {
+    pub config: Arc<SessionConfig>,
+    /// The newest turn, also when it has ended.
+    pub turn: Option<LiveTurn>,
+    pub approvals: Vec<Arc<ApprovalRequest>>,
+    pub rules: Arc<Vec<Rule>>,
+    pub queue: Vec<String>,
+    pub next_item: u32,
+    pub usage: Usage,
+    /// Items that are not final.
+    pub open: Vec<OpenItem>,
+}
+
+/// An item that is not final, with what has streamed into it.
+#[derive(Clone, Debug)]
+pub struct OpenItem {
+    pub item: Arc<Item>,
+    /// Text so far: of a message, of reasoning, of arguments.
+    pub text: String,
+    /// Output so far, both channels in their true order, its head and tail kept.
+    pub output: String,
+    /// Length in UTF-16 units of what has come, by channel.
+    pub lengths: [u32; 4],
+}
+
+/// Output of a running command that is kept for the case that it is stopped.
+const OPEN_OUTPUT_BYTES: usize = 64 * 1024;
+
+fn channel_slot(channel: DeltaChannel) -> usize {
+    match channel {
+        DeltaChannel::Text => 0,
+        DeltaChannel::Arguments => 1,
+        DeltaChannel::Stdout => 2,
+        DeltaChannel::Stderr => 3,
+    }
+}
+
+impl OpenItem {
+    pub fn length(&self, channel: DeltaChannel) -> u32 {
+        self.lengths[channel_slot(channel)]
+    }
+
+    fn push(&mut self, channel: DeltaChannel, text: &str) {
+        let units = text.encode_utf16().count();
+        let slot = &mut self.lengths[channel_slot(channel)];
+        *slot = slot.saturating_add(u32::try_from(units).unwrap_or(u32::MAX));
+        match channel {
+            DeltaChannel::Text | DeltaChannel::Arguments => self.text.push_str(text),
+            DeltaChannel::Stdout | DeltaChannel::Stderr => {
+                self.output.push_str(text);
+                if self.output.len() > 2 * OPEN_OUTPUT_BYTES {
+                    let mut cut = self.output.len() - OPEN_OUTPUT_BYTES;
+                    while !self.output.is_char_boundary(cut) {
+                        cut += 1;
+                    }
+                    self.output.drain(..cut);
+                }
+            }
+        }
+    }
+}
+
+impl SessionState {
+    /// A session before its first event.
+    pub fn new(id: SessionId, config: SessionConfig) -> Self {
+        Self {
+            id,
+            seq: 0,
+            created: Timestamp(0),
+            changed: Timestamp(0),
+            items: Vec::new(),
+            iterations: BTreeMap::new(),
+            live: Live {
+                config: Arc::new(config),
+                turn: None,
+                approvals: Vec::new(),
+                rules: Arc::default(),
+                queue: Vec::new(),
+                next_item: 0,
+                usage: Usage::default(),
+                open: Vec::new(),
+            },
+        }
+    }
+
+    /// The state after `events`; `None` without a first event that creates a session.
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
+        let mut events = events.into_iter();
+        let first = events.next()?;
+        let EventMsg::SessionCreated { config, .. } = &first.msg else {
+            return None;
+        };
+        let mut state = Self::new(first.session.clone(), config.clone());
+        state.apply(first);
+        for event in events {
+            state.apply(event);
+        }
+        Some(state)
+    }
+
+    /// The only way in which state changes.
+    pub fn apply(&mut self, event: &Event) {
+        if event.msg.is_durable() {
+            self.seq = event.seq;
+            self.changed = event.at;
+        }
+        match &event.msg {
+            EventMsg::SessionCreated { .. } => self.created = event.at,
+            EventMsg::IterationStarted {
+                turn,
+                iteration,
+                limit,
+                finishing,
+                ..
+            } => {
+                let record = IterationRecord {
+                    limit: *limit,
+                    finishing: *finishing,
+                    answered: false,
+                };
+                self.iterations.insert((*turn, *iteration), record);
+            }
+            EventMsg::IterationAnswered { turn, iteration, .. } => {
+                if let Some(record) = self.iterations.get_mut(&(*turn, *iteration)) {
+                    record.answered = true;
+                }
+            }
+            EventMsg::ItemStarted { item }
+            | EventMsg::ItemUpdated { item }
+            | EventMsg::ItemCompleted { item } => {
+                let place = item.id.0 as usize;
+                if place < self.items.len() {
+                    self.items[place] = Arc::new(item.clone());
+                } else {
+                    self.items.push(Arc::new(item.clone()));
+                }
+            }
+            _ => {}
+        }
+        self.live.apply(event.at, &event.msg);
+    }
+
+    pub fn item(&self, id: ItemId) -> Option<&Arc<Item>> {
+        self.items.get(id.0 as usize)
+    }
+
+    pub fn snapshot(&self, newest: usize) -> SessionSnapshot {
+        let skipped = self.items.len().saturating_sub(newest);
+        let items = self
+            .items
+            .iter()
+            .skip(skipped)
+            .map(|item| self.with_streamed(item))
+            .collect();
+        SessionSnapshot {
+            session: self.id.clone(),
+            seq: self.seq,
+            config: (*self.live.config).clone(),
+            turn: self.live.turn.as_ref().map(LiveTurn::view),
+            items,
+            item_count: u32::try_from(self.items.len()).unwrap_or(u32::MAX),
+            approvals: self.live.approvals.iter().map(|a| (**a).clone()).collect(),
+            queue: self.live.queue.clone(),
+            usage: self.live.usage,
+        }
+    }
+
+    pub fn summary(&self) -> SessionSummary {
+        let turn = self.live.turn.as_ref();
+        let paused =
+            turn.is_some_and(|t| t.status.waits_for_person() && t.status != TurnStatus::WaitingForApproval);
+        SessionSummary {
+            session: self.id.clone(),
+            project: self.live.config.project.clone(),
+            title: self.live.config.title.clone(),
+            created: self.created,
+            changed: self.changed,
+            status: turn.map(|t| t.status.clone()),
+            waiting: u32::try_from(self.live.approvals.len()).unwrap_or(u32::MAX) + u32::from(paused),
+            iteration: turn.map_or(0, |t| t.iteration),
+            usage: self.live.usage,
+        }
+    }
+
+    fn with_streamed(&self, item: &Arc<Item>) -> Item {
+        let mut item = (**item).clone();
+        if let Some(open) = self.live.open.iter().find(|open| open.item.id == item.id) {
+            match &mut item.kind {
+                ItemKind::AgentText { text } | ItemKind::Reasoning { text, .. } => {
+                    text.clone_from(&open.text)
+                }
+                ItemKind::Call(call) => {
+                    if call.arguments.is_empty() {
+                        call.arguments.clone_from(&open.text);
+                    }
+                    if call.output.is_none() && !open.output.is_empty() {
+                        call.output = Some(CallOutput {
+                            text: open.output.clone(),
+                            ..CallOutput::default()
+                        });
+                    }
+                }
+                _ => {}
+            }
+        }
+        item
+    }
+}
+
+impl Live {
+    pub fn apply(&mut self, at: Timestamp, msg: &EventMsg) {
+        match msg {
+            EventMsg::SessionCreated { config, .. } | EventMsg::SessionChanged { config } => {
+                self.config = Arc::new(config.clone());
+            }
+            EventMsg::TurnStarted {
+                turn,
+                iteration_limit,
+            } => {
+                let tokens = self.config.limits.session_tokens.map(u64::from);
+                let before = self.turn.as_ref().and_then(|turn| turn.token_limit);
+                let active = self.config.limits.active_time;
+                self.turn = Some(LiveTurn::new(
+                    *turn,
+                    *iteration_limit,
+                    active,
+                    before.max(tokens),
+                    at,
+                ));
+                self.drop_rules(|scope| !matches!(scope, RuleScope::Turn { turn: of } if of != *turn));
+            }
+            EventMsg::ItemStarted { item } | EventMsg::ItemUpdated { item } => {
+                self.next_item = self.next_item.max(item.id.0 + 1);
+                self.keep_open(item);
+            }
+            EventMsg::ItemCompleted { item } => {
+                self.next_item = self.next_item.max(item.id.0 + 1);
+                self.open.retain(|open| open.item.id != item.id);
+            }
+            EventMsg::ItemDelta {
+                item, channel, text, ..
+            } => {
+                if let Some(open) = self.open.iter_mut().find(|open| open.item.id == *item) {
+                    open.push(*channel, text);
+                }
+            }
+            EventMsg::ApprovalRequested { approval } => self.approvals.push(Arc::new((**approval).clone())),
+            EventMsg::TurnChanged {
+                status: TurnStatus::Interrupted,
+                ..
+            } => {
+                for approval in &mut self.approvals {
+                    Arc::make_mut(approval).from_before_restart = true;
+                }
+            }
+            EventMsg::RuleAdded { rule } => Arc::make_mut(&mut self.rules).push(rule.clone()),
+            EventMsg::MessageQueued { text } => self.queue.push(text.clone()),
+            EventMsg::QueueEmptied => self.queue.clear(),
+            EventMsg::IterationAnswered { usage, .. } => self.usage.add(usage),
+            _ => {}
+        }
+        if let Some(turn) = &mut self.turn {
+            turn.apply(at, msg, &self.approvals);
+        }
+        if let EventMsg::ApprovalResolved { approval, .. } = msg {
+            self.approvals.retain(|a| a.id != *approval);
+        }
+    }
+
+    pub fn open_item(&self, id: ItemId) -> Option<&OpenItem> {
+        self.open.iter().find(|open| open.item.id == id)
+    }
+
+    fn keep_open(&mut self, item: &Item) {
+        if item.status.is_final() {
+            self.open.retain(|open| open.item.id != item.id);
+            return;
+        }
+        match self.open.iter_mut().find(|open| open.item.id == item.id) {
+            Some(open) => open.item = Arc::new(item.clone()),
+            None => self.open.push(OpenItem {
+                item: Arc::new(item.clone()),
+                text: String::new(),
+                output: String::new(),
+                lengths: [0; 4],
+            }),
+        }
+    }
+
+    fn drop_rules(&mut self, keep: impl Fn(RuleScope) -> bool) {
+        if self.rules.iter().any(|rule| !keep(rule.scope)) {
+            Arc::make_mut(&mut self.rules).retain(|rule| keep(rule.scope));
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! The model's answer: what streams, what is complete, which calls it asks for.
+
+use super::Draft;
+use crate::session::input::{Effect, Ticket};
+use crate::session::words;
+use paddock_protocol::*;
+use paddock_provider::{Answer, AnswerPart, AskedCall, CallArguments, ModelEvent};
+
+/// Calls that one answer may ask for; more are answered with an error.
+const CALLS_PER_ANSWER: usize = 64;
+
+impl Draft<'_> {
+    pub(super) fn model_event(&mut self, ticket: Ticket, event: ModelEvent) {
+        if !self.is_current(ticket) {
+            return;
+        }
+        match event {
+            ModelEvent::FirstByte => {}
+            ModelEvent::Text(text) => self.stream(text, false),
+            ModelEvent::Reasoning(text) => self.stream(text, true),
+            ModelEvent::CallStarted { slot, name } => {
+                let call = ticket.turn.call(ticket.iteration, slot + 1);
+                let fresh = self
+                    .turn()
+                    .is_some_and(|turn| turn.call(&call).is_none_or(|begun| begun.is_final()));
+                if fresh && (slot as usize) < CALLS_PER_ANSWER {
+                    self.close_streaming_text();
+                    self.start_item(
+                        ItemStatus::Waiting,
+                        ItemKind::Call(Box::new(new_call(call, name))),
+                    );
+                }
+            }
+            ModelEvent::CallArguments { slot, text } => {
+                let call = ticket.turn.call(ticket.iteration, slot + 1);
+                if let Some(item) = self
+                    .turn()
+                    .and_then(|turn| turn.call(&call))
+                    .map(|call| call.item)
+                {
+                    self.delta(item, DeltaChannel::Arguments, text);
+                }
+            }
+        }
+    }
+
+    fn stream(&mut self, text: String, reasoning: bool) {
+        let item = match self.streaming(reasoning) {
+            Some(item) => item,
+            None => {
+                self.close_streaming_text();
+                let kind = if reasoning {
+                    ItemKind::Reasoning {
+                        text: String::new(),
+                        opaque: None,
+                    }
+                } else {
+                    ItemKind::AgentText { text: String::new() }
+                };
+                self.start_item(ItemStatus::Running, kind)
+            }
+        };
+        self.delta(item, DeltaChannel::Text, text);
+    }
+
+    fn delta(&mut self, item: ItemId, channel: DeltaChannel, text: String) {
+        let Some(offset) = self.live.open_item(item).map(|open| open.length(channel)) else {
+            return;
+        };
+        self.emit(EventMsg::ItemDelta {
+            item,
+            channel,
+            offset,
+            text,
+        });
+    }
+
+    /// The newest open text item, if it is of this kind.
+    fn streaming(&self, reasoning: bool) -> Option<ItemId> {
+        let newest = self
+            .live
+            .open
+            .iter()
+            .rev()
+            .find(|open| is_text(&open.item.kind))?;
+        (matches!(newest.item.kind, ItemKind::Reasoning { .. }) == reasoning).then_some(newest.item.id)
+    }
+
+    /// Another kind of part has begun: the text before it is complete.
+    fn close_streaming_text(&mut self) {
+        for open in self.live.open.clone() {
+            if is_text(&open.item.kind) {
+                self.change_item(open.item.id, ItemStatus::Done, |kind| match kind {
+                    ItemKind::AgentText { text } | ItemKind::Reasoning { text, .. } => {
+                        *text = open.text.clone()
+                    }
+                    _ => {}
+                });
+            }
+        }
+    }
+
+    /// The attempt failed: calls that had begun to stream were never asked for.
+    pub(super) fn drop_streamed_calls(&mut self) {
+        let calls = self.turn().map(|turn| turn.calls.clone()).unwrap_or_default();
+        for call in calls.iter().filter(|call| !call.is_final()) {
+            self.change_call(call.item, ItemStatus::Stopped, |_| {});
+        }
+    }
+
+    pub(super) fn model_answered(&mut self, ticket: Ticket, answer: Answer, first_byte: Millis) {
+        if !self.is_current(ticket) {
+            return;
+        }
+        let Some(finishing) = self.turn().map(|turn| turn.finishing) else {
+            return;
+        };
+        let finish = answer.finish.0;
+        let mut calls = 0_u32;
+        let mut has_text = false;
+        let mut seen: Vec<ItemId> = Vec::new();
+        for part in answer.parts {
+            match part {
+                AnswerPart::Text(text) if text.trim().is_empty() => {}
+                AnswerPart::Text(text) => {
+                    has_text = true;
+                    seen.push(self.settle_text(&seen, text, None, false));
+                }
+                AnswerPart::Reasoning { text, opaque } => {
+                    seen.push(self.settle_text(&seen, text, opaque, true));
+                }
+                AnswerPart::Call(_) if finishing => {}
+                AnswerPart::Call(asked) => {
+                    calls += 1;
+                    self.settle_call(ticket, calls, asked);
+                }
+            }
+        }
+        self.close_streams();
+        self.emit(EventMsg::IterationAnswered {
+            turn: ticket.turn,
+            iteration: ticket.iteration,
+            usage: answer.usage,
+            finish,
+            first_byte,
+        });
+        if calls > 0 {
+            self.set_working(TurnStatus::UsingTools);
+            self.prepare_calls();
+            self.advance();
+        } else {
+            self.answered_without_calls(has_text, finishing, finish);
+        }
+    }
+
+    fn answered_without_calls(&mut self, has_text: bool, finishing: bool, finish: FinishReason) {
+        if finishing {
+            self.end_turn(TurnEnd::Completed);
+            return;
+        }
+        let problem = match (has_text, finish) {
+            (false, _) => Some(words::EMPTY_ANSWER),
+            (true, FinishReason::Length) => Some(words::CUT_ANSWER),
+            (true, _) => None,
+        };
+        if let Some(reason) = problem {
+            self.note_malformed(reason, "");
+            self.advance();
+            return;
+        }
+        let steered = self.turn().is_some_and(|turn| !turn.unused.is_empty());
+        if steered {
+            self.advance();
+        } else {
+            self.end_turn(TurnEnd::Completed);
+        }
+    }
+
+    pub(super) fn note_malformed(&mut self, reason: &str, raw: &str) -> u32 {
+        let of = self.live.config.limits.malformed_calls;
+        let attempt = self.turn().map_or(1, |turn| turn.malformed + 1);
+        let raw = raw.chars().take(4_000).collect();
+        self.note_item(ItemKind::Malformed {
+            attempt,
+            of,
+            reason: reason.to_owned(),
+            raw,
+        });
+        of.saturating_sub(attempt)
+    }
+
+    /// Puts the complete text into the item that streamed it, or into a new one.
+    fn settle_text(
+        &mut self,
+        seen: &[ItemId],
+        whole: String,
+        blob: Option<Opaque>,
+        reasoning: bool,
+    ) -> ItemId {
+        let of_kind =
+            |kind: &ItemKind| is_text(kind) && matches!(kind, ItemKind::Reasoning { .. }) == reasoning;
+        let (turn, iteration) = self.turn().map_or((TurnId(0), 0), |t| (t.turn, t.iteration));
+        let streamed = self
+            .live
+            .open
+            .iter()
+            .map(|open| open.item.clone())
+            .find(|item| of_kind(&item.kind));
+        let settled = streamed.or_else(|| {
+            // Already closed because another part began after it.
+            let items = self.base.items.iter().rev().take_while(|item| item.turn == turn && item.iteration == iteration);
+            let same = |kind: &ItemKind| matches!(kind, ItemKind::AgentText { text } | ItemKind::Reasoning { text, .. } if *text == whole);
+            items
+                .filter(|item| of_kind(&item.kind) && item.status == ItemStatus::Done && !seen.contains(&item.id))
+                .find(|item| same(&item.kind))
+                .cloned()
+        });
+        let fill = |kind: &mut ItemKind| match kind {
+            ItemKind::AgentText { text } => *text = whole.clone(),
+            ItemKind::Reasoning { text, opaque } => {
+                text.clone_from(&whole);
+                opaque.clone_from(&blob);
+            }
+            _ => {}
+        };
+        match settled {
+            Some(item) => {
+                if item.status != ItemStatus::Done || blob.is_some() {
+                    self.change_item(item.id, ItemStatus::Done, fill);
+                }
+                item.id
+            }
+            None => {
+                let mut kind = if reasoning {
+                    ItemKind::Reasoning {
+                        text: String::new(),
+                        opaque: None,
+                    }
+                } else {
+                    ItemKind::AgentText { text: String::new() }
+                };
+                fill(&mut kind);
+                self.note_item(kind)
+            }
+        }
+    }
+
+    fn settle_call(&mut self, ticket: Ticket, number: u32, asked: AskedCall) {
+        let id = ticket.turn.call(ticket.iteration, number);
+        let begun = self
+            .turn()
+            .and_then(|turn| turn.call(&id))
+            .filter(|call| !call.is_final())
+            .map(|call| call.item);
+        let (arguments, problem) = match asked.arguments {
+            CallArguments::Complete(arguments) => (arguments, None),
+            CallArguments::Malformed { reason, raw } => (raw, Some(reason)),
+        };
+        let fill = |call: &mut CallItem| {
+            call.server_id.clone_from(&asked.server_id);
+            call.tool.clone_from(&asked.name);
+            call.arguments.clone_from(&arguments);
+        };
+        let item = match begun {
+            Some(item) => {
+                self.change_call(item, ItemStatus::Waiting, fill);
+                item
+            }
+            None => {
+                let mut call = new_call(id.clone(), asked.name.clone());
+                fill(&mut call);
+                self.start_item(ItemStatus::Waiting, ItemKind::Call(Box::new(call)))
+            }
+        };
+        let known = self.around.tools.contains_key(&asked.name);
+        let refusal = match problem {
+            Some(reason) => {
+                let left = self.note_malformed(&reason, &arguments);
+                Some(words::malformed(&reason, left))
+            }
+            None if !known => {
+                let left =
+                    self.note_malformed(&format!("there is no tool named '{}'", asked.name), &arguments);
+                let tools: Vec<&str> = self.around.tools.keys().map(String::as_str).collect();
+                Some(words::unknown_tool(&asked.name, &tools, left))
+            }
+            None if number as usize > CALLS_PER_ANSWER => {
+                Some("Not run: too many calls in one answer.".to_owned())
+            }
+            None => None,
+        };
+        if let Some(text) = refusal {
+            self.change_call(item, ItemStatus::Failed, |call| {
+                call.output = Some(CallOutput {
+                    ok: false,
+                    text,
+                    ..CallOutput::default()
+                });
+            });
+        }
+    }
+
+    /// Reads the arguments of every call that is not judged yet.
+    pub(super) fn prepare_calls(&mut self) {
+        let calls = self.turn().map(|turn| turn.calls.clone()).unwrap_or_default();
+        for live in calls
+            .iter()
+            .filter(|call| call.status == ItemStatus::Waiting && !call.judged)
+        {
+            if let Some(call) = self.call_item(live.item) {
+                let arguments = live
+                    .granted
+                    .as_ref()
+                    .and_then(|g| g.edited.clone())
+                    .unwrap_or(call.arguments);
+                self.effect(Effect::Prepare {
+                    call: live.call.clone(),
+                    tool: call.tool,
+                    arguments,
+                });
+            }
+        }
+    }
+}
+
+fn is_text(kind: &ItemKind) -> bool {
+    matches!(kind, ItemKind::AgentText { .. } | ItemKind::Reasoning { .. })
+}
+
+fn new_call(call: CallId, tool: String) -> CallItem {
+    CallItem {
+        call,
+        server_id: String::new(),
+        verb: Verb::Use,
+        target: String::new(),
+        tool,
+        arguments: String::new(),
+        classes: Vec::new(),
+        verdict: None,
+        output: None,
+    }
+}

@@ -1,0 +1,234 @@
+//! Decisions of the person. First answer wins; what does not fit changes nothing and says so.
+
+use super::Draft;
+use super::call::is_confined;
+use crate::session::input::Effect;
+use crate::session::live_turn::LiveCall;
+use crate::session::words;
+use paddock_policy::{Circumstances, Decision as Ruling, judge};
+use paddock_protocol::*;
+use std::sync::Arc;
+
+impl Draft<'_> {
+    pub(super) fn decide(&mut self, id: &ApprovalId, decision: Decision) {
+        let Some(request) = self
+            .live
+            .approvals
+            .iter()
+            .find(|approval| approval.id == *id)
+            .cloned()
+        else {
+            self.refuse(
+                ErrorCode::NotFound,
+                "This approval no longer waits: it was answered, withdrawn, or is not of this session.",
+                "Nothing was changed. Look at what waits now.",
+            );
+            return;
+        };
+        let Some(live) = self.turn().and_then(|turn| turn.call(&request.call)).cloned() else {
+            return;
+        };
+        match decision {
+            Decision::Approve {
+                scope,
+                edited_arguments,
+            } => self.approve(&request, &live, scope, edited_arguments),
+            Decision::Reject { reason, pause } => self.reject(&request, &live, reason, pause),
+        }
+    }
+
+    fn approve(
+        &mut self,
+        request: &Arc<ApprovalRequest>,
+        live: &LiveCall,
+        scope: AnswerScope,
+        edited: Option<String>,
+    ) {
+        if !request.scopes.contains(&scope) || (edited.is_some() && scope != AnswerScope::Once) {
+            self.refuse(
+                ErrorCode::BadRequest,
+                "This call cannot be approved in that scope.",
+                "Approve it once, or choose one of the offered scopes.",
+            );
+            return;
+        }
+        let edited = edited.filter(|edited| *edited != request.arguments);
+        let decision = Decision::Approve {
+            scope,
+            edited_arguments: edited.clone(),
+        };
+        self.resolve(&request.id, decision);
+        if edited.is_some() {
+            self.prepare_calls();
+        } else {
+            let kept = live.granted.as_ref().and_then(|granted| granted.edited.clone());
+            self.change_call(live.item, ItemStatus::Waiting, |call| {
+                call.verdict = Some(CallVerdict {
+                    by: DecidedBy::Person,
+                    allowed: true,
+                    reason: None,
+                    edited_arguments: kept,
+                    scope: Some(scope),
+                    trace: request.trace.clone(),
+                });
+            });
+            self.remember(request, scope);
+        }
+        self.go_on();
+    }
+
+    fn reject(
+        &mut self,
+        request: &Arc<ApprovalRequest>,
+        live: &LiveCall,
+        reason: Option<String>,
+        pause: bool,
+    ) {
+        self.resolve(
+            &request.id,
+            Decision::Reject {
+                reason: reason.clone(),
+                pause,
+            },
+        );
+        let text = words::rejected(reason.as_deref());
+        let trace = request.trace.clone();
+        self.finish_call(live, ItemStatus::Rejected, |call| {
+            call.verdict = Some(CallVerdict {
+                by: DecidedBy::Person,
+                allowed: false,
+                reason,
+                edited_arguments: None,
+                scope: None,
+                trace,
+            });
+            call.output = Some(CallOutput {
+                text,
+                ..CallOutput::default()
+            });
+        });
+        if pause {
+            self.set_status(TurnStatus::Pausing);
+        }
+        self.go_on();
+    }
+
+    fn resolve(&mut self, approval: &ApprovalId, decision: Decision) {
+        let outcome = ApprovalOutcome::Decided {
+            decision,
+            by: DecidedBy::Person,
+        };
+        self.emit(EventMsg::ApprovalResolved {
+            approval: approval.clone(),
+            outcome,
+        });
+    }
+
+    /// After a decision or an answer: calls that an interruption left unread are read now.
+    pub(super) fn go_on(&mut self) {
+        if self
+            .turn()
+            .is_some_and(|turn| turn.status == TurnStatus::Interrupted)
+        {
+            self.prepare_calls();
+        }
+        self.advance();
+    }
+
+    fn remember(&mut self, request: &ApprovalRequest, scope: AnswerScope) {
+        let scope = match scope {
+            AnswerScope::Once => return,
+            AnswerScope::Turn => RuleScope::Turn { turn: request.turn },
+            AnswerScope::Session => RuleScope::Session,
+            AnswerScope::Project => RuleScope::Project,
+        };
+        let Some(shape) = request.rule.clone() else { return };
+        let id = RuleId::new(format!("{}.{}", self.base.id, request.id));
+        let rule = Rule {
+            id,
+            shape,
+            answer: RuleAnswer::Allow,
+            scope,
+            created: self.now,
+        };
+        self.emit(EventMsg::RuleAdded { rule: rule.clone() });
+        if scope == RuleScope::Project {
+            self.effect(Effect::KeepRule { rule });
+        }
+        self.judge_waiting();
+    }
+
+    /// Judges what waits once more, after a rule or the role changed.
+    pub(super) fn judge_waiting(&mut self) {
+        for request in self.live.approvals.clone() {
+            let Some(turn) = self.turn() else { return };
+            let Some(live) = turn.call(&request.call).cloned() else {
+                continue;
+            };
+            let config = self.live.config.clone();
+            let rules = self.live.rules.clone();
+            let circumstances = Circumstances {
+                role: config.role,
+                autonomy: config.autonomy,
+                rules: &rules,
+                turn: turn.turn,
+                confined: is_confined(&request.body),
+            };
+            let judgement = judge(&request.access, &circumstances);
+            let (allowed, reason) = match judgement.decision {
+                Ruling::Ask => continue,
+                Ruling::Allow => (true, None),
+                Ruling::Forbid(reason) => (false, Some(reason)),
+            };
+            let by = judgement
+                .rule
+                .map_or(DecidedBy::Policy, |rule| DecidedBy::Rule { rule });
+            let decision = match &reason {
+                None => Decision::Approve {
+                    scope: AnswerScope::Once,
+                    edited_arguments: None,
+                },
+                Some(reason) => Decision::Reject {
+                    reason: Some(reason.clone()),
+                    pause: false,
+                },
+            };
+            let outcome = ApprovalOutcome::Decided {
+                decision,
+                by: by.clone(),
+            };
+            self.emit(EventMsg::ApprovalResolved {
+                approval: request.id.clone(),
+                outcome,
+            });
+            let edited_arguments = live.granted.as_ref().and_then(|granted| granted.edited.clone());
+            let verdict = CallVerdict {
+                by,
+                allowed,
+                reason: reason.clone(),
+                edited_arguments,
+                scope: None,
+                trace: judgement.trace,
+            };
+            match reason {
+                None => self.change_call(live.item, ItemStatus::Waiting, |call| {
+                    call.verdict = Some(verdict)
+                }),
+                Some(text) => self.finish_call(&live, ItemStatus::Rejected, |call| {
+                    call.verdict = Some(verdict);
+                    call.output = Some(CallOutput {
+                        text,
+                        ..CallOutput::default()
+                    });
+                }),
+            }
+        }
+    }
+
+    pub(super) fn withdraw(&mut self, live: &LiveCall, why: WithdrawReason) {
+        if let Some(approval) = live.approval.clone() {
+            let outcome = ApprovalOutcome::Withdrawn { why };
+            self.emit(EventMsg::ApprovalResolved { approval, outcome });
+        }
+    }
+}

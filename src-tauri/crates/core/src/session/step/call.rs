@@ -1,0 +1,492 @@
+//! A call from its arguments to its result: judged, run in its order, ended.
+
+use super::Draft;
+use crate::session::input::{CallFailure, CallPlan, Effect, Timer};
+use crate::session::live_turn::LiveCall;
+use crate::session::words;
+use paddock_policy::{Circumstances, Decision as Ruling, Judgement, judge};
+use paddock_protocol::*;
+use paddock_tools::ToolKind;
+
+const ASK: &str = "ask_question";
+
+impl Draft<'_> {
+    pub(super) fn is_question(&self, call: &LiveCall) -> bool {
+        call.tool == ASK
+    }
+
+    fn kind(&self, call: &LiveCall) -> ToolKind {
+        self.around
+            .tools
+            .get(&call.tool)
+            .copied()
+            .unwrap_or(ToolKind::Command)
+    }
+
+    fn live_call(&self, call: &CallId) -> Option<LiveCall> {
+        self.turn()?.call(call).cloned()
+    }
+
+    pub(super) fn prepared(&mut self, id: &CallId, arguments: &str, result: Result<CallPlan, CallFailure>) {
+        let Some(live) = self
+            .live_call(id)
+            .filter(|live| live.status == ItemStatus::Waiting && !live.judged)
+        else {
+            return;
+        };
+        let edited = live.granted.as_ref().and_then(|granted| granted.edited.clone());
+        let current = match &edited {
+            Some(edited) => edited == arguments,
+            None => self
+                .call_item(live.item)
+                .is_some_and(|call| call.arguments == arguments),
+        };
+        if !current {
+            return;
+        }
+        match result {
+            Ok(plan) => self.judge_plan(&live, plan, edited),
+            Err(CallFailure::Arguments(reason)) => {
+                let left = self.note_malformed(&reason, arguments);
+                self.finish_call(&live, ItemStatus::Failed, |call| {
+                    call.output = Some(CallOutput {
+                        text: words::malformed(&reason, left),
+                        ..CallOutput::default()
+                    });
+                });
+            }
+            Err(failure) => {
+                self.change_call(live.item, ItemStatus::Waiting, |call| {
+                    call.verdict = Some(free_verdict())
+                });
+                self.call_failed(&live, failure);
+            }
+        }
+        self.advance();
+    }
+
+    fn judge_plan(&mut self, live: &LiveCall, plan: CallPlan, edited: Option<String>) {
+        let writes_same = self.earlier_open(live).any(|call| {
+            self.kind(call) == ToolKind::Write && (call.target == plan.target || call.target.is_empty())
+        });
+        if self.kind(live) == ToolKind::Write && writes_same {
+            return;
+        }
+        let config = self.live.config.clone();
+        let rules = self.live.rules.clone();
+        let circumstances = Circumstances {
+            role: config.role,
+            autonomy: config.autonomy,
+            rules: &rules,
+            turn: self.turn().map_or(TurnId(0), |turn| turn.turn),
+            confined: is_confined(&plan.body),
+        };
+        let judgement = judge(&plan.access, &circumstances);
+        let seen = live
+            .granted
+            .as_ref()
+            .filter(|_| edited.is_some() && !live.renewed);
+        let approved =
+            seen.is_some_and(|seen| judgement.classes.iter().all(|class| seen.classes.contains(class)));
+        match &judgement.decision {
+            Ruling::Forbid(reason) => {
+                let verdict = CallVerdict {
+                    allowed: false,
+                    reason: Some(reason.clone()),
+                    trace: judgement.trace.clone(),
+                    ..free_verdict()
+                };
+                self.finish_call(live, ItemStatus::Rejected, |call| {
+                    describe(call, &plan, &judgement);
+                    call.verdict = Some(verdict);
+                    call.output = Some(CallOutput {
+                        text: reason.clone(),
+                        ..CallOutput::default()
+                    });
+                });
+            }
+            Ruling::Ask if !approved => self.ask_approval(live, plan, judgement, edited),
+            ruling => {
+                let by = match (&judgement.rule, ruling) {
+                    (_, Ruling::Ask) => DecidedBy::Person,
+                    (Some(rule), _) => DecidedBy::Rule { rule: rule.clone() },
+                    (None, _) => DecidedBy::Policy,
+                };
+                let scope = seen.map(|seen| seen.scope);
+                let trace = judgement.trace.clone();
+                self.change_call(live.item, ItemStatus::Waiting, |call| {
+                    describe(call, &plan, &judgement);
+                    call.verdict = Some(CallVerdict {
+                        by,
+                        allowed: true,
+                        reason: None,
+                        edited_arguments: edited,
+                        scope,
+                        trace,
+                    });
+                });
+            }
+        }
+    }
+
+    fn ask_approval(
+        &mut self,
+        live: &LiveCall,
+        plan: CallPlan,
+        judgement: Judgement,
+        edited: Option<String>,
+    ) {
+        let Some(call) = self.call_item(live.item) else {
+            return;
+        };
+        let (turn, iteration) = self.turn().map_or((TurnId(0), 0), |t| (t.turn, t.iteration));
+        self.change_call(live.item, ItemStatus::Waiting, |call| {
+            describe(call, &plan, &judgement);
+            call.verdict = None;
+        });
+        let body = match plan.body {
+            ApprovalBody::Command {
+                command,
+                folder,
+                time_limit,
+                sandbox,
+                ..
+            } => ApprovalBody::Command {
+                command,
+                folder,
+                time_limit,
+                sandbox,
+                segments: judgement.segments,
+            },
+            body => body,
+        };
+        let (rule, remembered_as) = judgement.remembered.unzip();
+        let approval = ApprovalRequest {
+            id: live.call.approval(live.approvals + 1),
+            call: live.call.clone(),
+            item: live.item,
+            turn,
+            iteration,
+            requested: self.now,
+            tool: call.tool,
+            arguments: edited.unwrap_or(call.arguments),
+            verb: plan.verb,
+            target: plan.target,
+            access: plan.access,
+            classes: judgement.classes,
+            body,
+            agent_words: self.agent_words(turn, iteration),
+            undo: plan.undo,
+            trace: judgement.trace,
+            scopes: judgement.scopes,
+            rule,
+            remembered_as,
+            renewed: live.renewed,
+            from_before_restart: false,
+        };
+        self.emit(EventMsg::ApprovalRequested {
+            approval: Box::new(approval),
+        });
+    }
+
+    /// What the model wrote in this iteration.
+    fn agent_words(&self, turn: TurnId, iteration: u32) -> Option<String> {
+        let text = |item: &Item| match &item.kind {
+            ItemKind::AgentText { text } if item.turn == turn && item.iteration == iteration => {
+                Some(text.clone())
+            }
+            _ => None,
+        };
+        let fresh = self.fresh.iter().rev().find_map(|item| text(item));
+        fresh.or_else(|| self.base.items.iter().rev().take(16).find_map(|item| text(item)))
+    }
+
+    fn earlier_open<'s>(&'s self, live: &'s LiveCall) -> impl Iterator<Item = &'s LiveCall> {
+        let calls = self.turn().map(|turn| turn.calls.as_slice()).unwrap_or_default();
+        calls
+            .iter()
+            .take_while(move |call| call.call != live.call)
+            .filter(|call| !call.is_final())
+    }
+
+    /// Starts every call whose place has come. Reads go side by side; what changes something goes in order.
+    pub(super) fn run_calls(&mut self) {
+        let calls = self.turn().map(|turn| turn.calls.clone()).unwrap_or_default();
+        for live in calls {
+            let Some(live) = self.live_call(&live.call) else {
+                return;
+            };
+            if live.status == ItemStatus::Waiting && live.allowed && self.may_run(&live) {
+                self.run_call(&live);
+            }
+        }
+        if self.turn().is_some_and(|turn| turn.all_calls_final()) {
+            self.advance();
+        }
+    }
+
+    fn may_run(&self, live: &LiveCall) -> bool {
+        let mut earlier = self.earlier_open(live);
+        match self.kind(live) {
+            ToolKind::Breaking => earlier.next().is_none(),
+            ToolKind::Read => !earlier
+                .any(|call| self.kind(call) == ToolKind::Write && call.judged && call.target == live.target),
+            ToolKind::Command => !earlier.any(|call| self.kind(call) != ToolKind::Read),
+            ToolKind::Write => !earlier.any(|call| match self.kind(call) {
+                ToolKind::Command => true,
+                ToolKind::Write => {
+                    call.status == ItemStatus::Running || call.target == live.target || !call.judged
+                }
+                _ => false,
+            }),
+        }
+    }
+
+    fn run_call(&mut self, live: &LiveCall) {
+        let Some(call) = self.call_item(live.item) else {
+            return;
+        };
+        let arguments = call
+            .verdict
+            .as_ref()
+            .and_then(|v| v.edited_arguments.clone())
+            .unwrap_or(call.arguments);
+        if self.kind(live) == ToolKind::Breaking {
+            self.break_loop(live);
+            return;
+        }
+        let timed = self.kind(live) != ToolKind::Command;
+        self.change_call(live.item, ItemStatus::Running, |_| {});
+        let granted = live.granted.as_ref();
+        self.effect(Effect::Run {
+            call: live.call.clone(),
+            tool: call.tool,
+            arguments,
+            approved: granted
+                .and_then(|granted| granted.base.clone())
+                .filter(|_| granted.is_some_and(|g| g.edited.is_none())),
+            protected_granted: call.classes.contains(&RiskClass::Protected) && granted.is_some(),
+        });
+        if timed {
+            let at = self.now.plus(self.live.config.limits.tool_time);
+            self.effect(Effect::StartTimer {
+                timer: Timer::Call(live.call.clone()),
+                at,
+            });
+        }
+    }
+
+    /// `task_completion`, `converse`, `ask_question`: the loop itself carries them out; what was asked after them is not run.
+    fn break_loop(&mut self, live: &LiveCall) {
+        for later in self.turn().map(|turn| turn.calls.clone()).unwrap_or_default() {
+            let after = later.item > live.item && !later.is_final();
+            if after {
+                self.withdraw(&later, WithdrawReason::CallEnded);
+                self.close_call(&later, ItemStatus::Stopped, words::NOT_REACHED);
+            }
+        }
+        if self.is_question(live) {
+            self.change_call(live.item, ItemStatus::Running, |_| {});
+            self.set_status(TurnStatus::WaitingForAnswer);
+            return;
+        }
+        self.finish_call(live, ItemStatus::Done, |call| {
+            call.output = Some(CallOutput {
+                ok: true,
+                text: "Shown to the user.".into(),
+                ..CallOutput::default()
+            });
+        });
+        self.end_turn(TurnEnd::Completed);
+    }
+
+    pub(super) fn call_ended(&mut self, id: &CallId, result: Result<CallOutput, CallFailure>) {
+        let Some(live) = self
+            .live_call(id)
+            .filter(|live| live.status == ItemStatus::Running)
+        else {
+            return;
+        };
+        match result {
+            Ok(output) => {
+                let status = if output.ok {
+                    ItemStatus::Done
+                } else {
+                    ItemStatus::Failed
+                };
+                self.finish_call(&live, status, |call| {
+                    let edited = call
+                        .verdict
+                        .as_ref()
+                        .and_then(|verdict| verdict.edited_arguments.as_ref());
+                    let text = match edited {
+                        Some(arguments) => words::edited(arguments) + &output.text,
+                        None => output.text,
+                    };
+                    call.output = Some(CallOutput { text, ..output });
+                });
+            }
+            Err(CallFailure::ChangedSince { .. }) => {
+                self.change_call(live.item, ItemStatus::Waiting, |call| call.verdict = None);
+            }
+            Err(failure) => self.call_failed(&live, failure),
+        }
+        if self
+            .turn()
+            .is_some_and(|turn| turn.calls.iter().any(|call| !call.judged && !call.is_final()))
+        {
+            self.prepare_calls();
+        }
+        self.advance();
+    }
+
+    fn call_failed(&mut self, live: &LiveCall, failure: CallFailure) {
+        let what = match failure {
+            CallFailure::Model(what) | CallFailure::Arguments(what) => what,
+            CallFailure::ChangedSince { path } => format!("{path} changed meanwhile"),
+            CallFailure::Fatal(what) => {
+                self.finish_call(live, ItemStatus::Failed, |call| {
+                    call.output = Some(CallOutput {
+                        text: "Paddock could not go on.".into(),
+                        ..CallOutput::default()
+                    });
+                });
+                let error = ModelError::new(ModelErrorKind::BadRequest, what)
+                    .with_hint("Nothing is lost. Make room or mend it, then continue.");
+                self.note_item(ItemKind::Error { error: error.clone() });
+                self.close_calls(words::STOPPED_BEFORE, words::STOPPED_DURING);
+                self.pause(PauseCause::Model { error });
+                return;
+            }
+        };
+        let left = self.tries_left(&live.tool);
+        self.finish_call(live, ItemStatus::Failed, |call| {
+            call.output = Some(CallOutput {
+                text: words::failed(&call.tool, &what, left),
+                ..CallOutput::default()
+            });
+        });
+    }
+
+    /// Tries that remain after one more failure of this tool.
+    fn tries_left(&self, tool: &str) -> u32 {
+        let failed = self.turn().map_or(0, |turn| {
+            if turn.failures.tool == tool {
+                turn.failures.calls.len()
+            } else {
+                0
+            }
+        });
+        let failed = u32::try_from(failed).unwrap_or(u32::MAX).saturating_add(1);
+        self.live.config.limits.tool_failures.saturating_sub(failed)
+    }
+
+    pub(super) fn call_timed_out(&mut self, id: &CallId) {
+        let Some(live) = self
+            .live_call(id)
+            .filter(|live| live.status == ItemStatus::Running)
+        else {
+            return;
+        };
+        self.effect(Effect::CancelCall { call: id.clone() });
+        let text = words::timed_out(&live.tool, self.live.config.limits.tool_time);
+        self.finish_call(&live, ItemStatus::Failed, |call| {
+            call.output = Some(CallOutput {
+                text,
+                ..CallOutput::default()
+            });
+        });
+        self.advance();
+    }
+
+    pub(super) fn finish_call(
+        &mut self,
+        live: &LiveCall,
+        status: ItemStatus,
+        change: impl FnOnce(&mut CallItem),
+    ) {
+        let started = self.item(live.item).map_or(self.now, |item| item.started);
+        let now = self.now;
+        self.change_call(live.item, status, |call| {
+            change(call);
+            if let Some(output) = call.output.as_mut().filter(|output| output.duration == Millis(0)) {
+                output.duration = now.since(started);
+            }
+        });
+    }
+
+    /// Ends a call from outside, with the output that has come so far.
+    pub(super) fn close_call(&mut self, live: &LiveCall, status: ItemStatus, note: &str) {
+        let partial = self
+            .live
+            .open_item(live.item)
+            .map(|open| open.output.clone())
+            .unwrap_or_default();
+        let text = if partial.is_empty() {
+            note.to_owned()
+        } else {
+            format!("{}\n{note}", partial.trim_end())
+        };
+        self.finish_call(live, status, |call| {
+            call.output = Some(CallOutput {
+                text,
+                ..CallOutput::default()
+            });
+        });
+    }
+
+    pub(super) fn undone(&mut self, call: &CallId, redo: bool, files: Vec<UndoneFile>) {
+        let item = self
+            .base
+            .items
+            .iter()
+            .find(|item| matches!(&item.kind, ItemKind::Call(c) if c.call == *call));
+        let Some(item) = item.map(|item| item.id) else {
+            return;
+        };
+        let done = files
+            .iter()
+            .any(|file| matches!(file.result, UndoResult::Restored | UndoResult::Removed));
+        self.note_item(ItemKind::Undo {
+            call: call.clone(),
+            redo,
+            files,
+        });
+        if done {
+            self.change_call(
+                item,
+                if redo {
+                    ItemStatus::Done
+                } else {
+                    ItemStatus::Undone
+                },
+                |_| {},
+            );
+        }
+    }
+}
+
+/// Whether the OS confines the command; what is no command needs no confinement.
+pub(super) fn is_confined(body: &ApprovalBody) -> bool {
+    match body {
+        ApprovalBody::Command { sandbox, .. } => sandbox.confined,
+        _ => true,
+    }
+}
+
+fn free_verdict() -> CallVerdict {
+    CallVerdict {
+        by: DecidedBy::Policy,
+        allowed: true,
+        reason: None,
+        edited_arguments: None,
+        scope: None,
+        trace: Vec::new(),
+    }
+}
+
+fn describe(call: &mut CallItem, plan: &CallPlan, judgement: &Judgement) {
+    call.verb = plan.verb;
+    call.target.clone_from(&plan.target);
+    call.classes.clone_from(&judgement.classes);
+}

@@ -1,0 +1,33 @@
+//! After a restart: what ran has an unknown outcome and is never run again by itself; what waited still waits.
+
+use super::Draft;
+use crate::session::words;
+use paddock_protocol::*;
+
+impl Draft<'_> {
+    pub(super) fn reopened(&mut self) {
+        let Some(turn) = self.turn() else { return };
+        if matches!(turn.status, TurnStatus::Paused { .. } | TurnStatus::Interrupted) {
+            return;
+        }
+        let answered = self.is_answered(turn);
+        let calls: Vec<_> = turn
+            .calls
+            .iter()
+            .filter(|call| !call.is_final())
+            .cloned()
+            .collect();
+        self.close_streams();
+        let mut unknown = Vec::new();
+        for call in calls {
+            if !answered {
+                self.change_call(call.item, ItemStatus::Stopped, |_| {});
+            } else if call.status == ItemStatus::Running && !self.is_question(&call) {
+                unknown.push(call.call.clone());
+                self.close_call(&call, ItemStatus::OutcomeUnknown, words::OUTCOME_UNKNOWN);
+            }
+        }
+        self.note_item(ItemKind::Recovery { unknown });
+        self.set_status(TurnStatus::Interrupted);
+    }
+}

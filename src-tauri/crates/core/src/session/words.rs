@@ -1,0 +1,104 @@
+//! Sentences that go to the model. Fixed forms, so that a prompt can be compared with the one before.
+
+use paddock_protocol::*;
+
+pub fn malformed(reason: &str, tries_left: u32) -> String {
+    format!(
+        "Could not read the tool call: {reason}. Nothing was run. Send it as a function call with its arguments as one JSON object. {tries_left} tries left."
+    )
+}
+
+pub fn unknown_tool(name: &str, tools: &[&str], tries_left: u32) -> String {
+    format!(
+        "Could not read the tool call: there is no tool named '{name}'. Nothing was run. Tools: {}. {tries_left} tries left.",
+        tools.join(", ")
+    )
+}
+
+pub fn failed(tool: &str, what: &str, tries_left: u32) -> String {
+    format!(
+        "Tool '{tool}' failed: {what}. {tries_left} tries left. Try another way or ask.",
+        what = what.trim_end_matches('.')
+    )
+}
+
+pub fn timed_out(tool: &str, limit: Millis) -> String {
+    format!(
+        "Tool '{tool}' did not end within {} s. Try a smaller step.",
+        limit.0.div_ceil(1_000)
+    )
+}
+
+pub fn rejected(reason: Option<&str>) -> String {
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("The user rejected this call and says: {reason}"),
+        None => "Rejected without a reason; do not repeat this call.".to_owned(),
+    }
+}
+
+pub fn edited(arguments: &str) -> String {
+    format!("The user edited this call before approving it. It ran with: {arguments}\n")
+}
+
+pub const STOPPED_BEFORE: &str = "Not run: the user stopped the turn.";
+pub const STOPPED_DURING: &str = "Stopped by the user while it ran.";
+pub const ENDED: &str = "Ended by the user.";
+pub const OUTCOME_UNKNOWN: &str = "The program was closed while this call ran. Its outcome is unknown; it was not run again. Check before you go on.";
+pub const NOT_REACHED: &str = "Not run: the iteration ended with the call before it.";
+pub const SKIPPED_QUESTION: &str = "The user skipped the question: decide yourself.";
+pub const EMPTY_ANSWER: &str = "the answer held neither text nor a tool call";
+pub const CUT_ANSWER: &str = "the answer was cut at the output limit; go on in smaller parts";
+pub const FINISH_UP: &str =
+    "No tools are left in this turn. Say in a few sentences what is done and what is still open.";
+
+/// What is added to a request from 80 % of the iterations on, and at the last three.
+pub fn remaining(iteration: u32, limit: u32) -> Option<String> {
+    let left = limit.saturating_sub(iteration);
+    let near = iteration * 5 >= limit * 4 || left < 3;
+    near.then(|| match left {
+        0 => "This is the last iteration of this turn. Finish, or say what is still open.".to_owned(),
+        1 => "1 iteration remains after this one.".to_owned(),
+        left => format!("{left} iterations remain after this one."),
+    })
+}
+
+pub fn guard(pattern: GuardPattern) -> &'static str {
+    match pattern {
+        GuardPattern::SameCall => {
+            "You made the same call with the same result several times. Do something else, or ask."
+        }
+        GuardPattern::Rotation => {
+            "You repeat the same few calls with the same results. Do something else, or ask."
+        }
+        GuardPattern::BackAndForth => {
+            "You made a change, took it back and made it again. Decide for one, or ask."
+        }
+        GuardPattern::NoProgress => {
+            "Nothing was changed and nothing new was learned for several iterations. Act, or ask."
+        }
+    }
+}
+
+pub fn malformed_note(reason: &str, tries_left: u32) -> String {
+    format!("Your last answer could not be used: {reason}. {tries_left} tries left.")
+}
+
+pub fn undone(redo: bool, call: &CallId, files: &[UndoneFile]) -> String {
+    let did = if redo { "made again" } else { "took back" };
+    let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    format!(
+        "The user {did} the changes of call {call}: {}. Read the files again before you change them.",
+        names.join(", ")
+    )
+}
+
+pub const STOPPED_TURN: &str = "(The user stopped the turn here.)";
+
+pub fn role_changed(to: Role) -> String {
+    let may = match to {
+        Role::Plan => "You may only look now: plan, do not change anything.",
+        Role::Act => "You may change files and run commands now; the user is asked where needed.",
+        Role::Admin => "You may use all tools now.",
+    };
+    format!("The user changed your role to {to:?}. {may}")
+}
