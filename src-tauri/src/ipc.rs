@@ -12,5 +12,8 @@ pub struct About {
 /// Name and version of the running app.
 #[tauri::command]
 pub fn about() -> About {
-    About { name: "Paddock", version: env!("CARGO_PKG_VERSION") }
+    About {
+        name: "Paddock",
+        version: env!("CARGO_PKG_VERSION"),
+    }
 }

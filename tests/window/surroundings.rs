@@ -1,34 +1,11 @@
-//! The daemons around the app are real: what the keyring and notification packages say is checked from outside.
+//! The notification daemon around the app is real: what is shown is checked from outside. The real keyring has its test in
+//! the store, which runs in the same session.
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use notify_rust::{Notification, NotificationResponse};
 use paddock_tests::desktop::ask;
-
-#[test]
-fn a_secret_is_in_the_keyring_and_can_be_taken_out() -> Result<()> {
-    let service = "paddock-window-test";
-    let entry = keyring::Entry::new(service, "round-trip")?;
-    entry.set_password("s3cret é 日本")?;
-    assert_eq!(
-        ask(
-            "secret-tool",
-            &["lookup", "service", service, "username", "round-trip"]
-        )?,
-        "s3cret é 日本"
-    );
-    assert_eq!(entry.get_password()?, "s3cret é 日本");
-    entry.delete_credential()?;
-    assert!(
-        ask(
-            "secret-tool",
-            &["lookup", "service", service, "username", "round-trip"]
-        )
-        .is_err()
-    );
-    Ok(())
-}
 
 #[test]
 fn a_notification_is_shown_and_its_action_comes_back() -> Result<()> {

@@ -31,7 +31,7 @@ cargo xtask COMMAND
 
   run [--release] [-- ARGS]   build everything and open the window on the demo; without a display, run the demo here
   setup [--tests] [--list]    install what is missing, or say what to install; --list only prints the package names
-  test [PART ...]             run the tests; parts: rust ui browser window (all when none is named)
+  test [PART ...] [-- FILTER] run the tests; parts: rust ui browser window (all when none is named)
   check [--fast]              format, lints, house rules, types; --fast leaves out the types for Windows and macOS
   bench [FILTER]              measure
   bindings                    write the page's TypeScript twins of the protocol";

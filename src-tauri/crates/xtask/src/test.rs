@@ -32,6 +32,10 @@ pub struct Count {
 
 /// Runs the named parts, or all of them; every part runs even when an earlier one failed.
 pub fn test(words: &[&str]) -> Result<()> {
+    let (words, filter) = match words.iter().position(|word| *word == "--") {
+        Some(at) => (&words[..at], &words[at + 1..]),
+        None => (words, &words[words.len()..]),
+    };
     let parts = chosen(words)?;
     let mut progress = Progress::new(parts.len() + 1);
     progress.step("looking for system packages", "", || prepare(&parts))?;
@@ -40,7 +44,7 @@ pub fn test(words: &[&str]) -> Result<()> {
         let started = Instant::now();
         let mut count = Count::default();
         let (what, usually) = part.announcement();
-        let outcome = progress.step(what, usually, || part.run(&mut count));
+        let outcome = progress.step(what, usually, || part.run(filter, &mut count));
         if let Err(error) = &outcome {
             println!("      {error:#}");
         }
@@ -131,21 +135,17 @@ impl Part {
         }
     }
 
-    fn run(self, count: &mut Count) -> Result<()> {
+    fn run(self, filter: &[&str], count: &mut Count) -> Result<()> {
         match self {
-            Self::Rust => rust(count),
+            Self::Rust => cargo_tests(&[&["--workspace", "--exclude", DESKTOP], filter].concat(), count),
             Self::Ui => {
                 page::install()?;
-                counted(&mut page::script("test"), vitest_line, count)
+                counted(page::script("test").arg("--").args(filter), vitest_line, count)
             }
-            Self::Browser => browser(count),
-            Self::Window => window(count),
+            Self::Browser => browser(filter, count),
+            Self::Window => window(filter, count),
         }
     }
-}
-
-fn rust(count: &mut Count) -> Result<()> {
-    cargo_tests(&["--workspace", "--exclude", DESKTOP], count)
 }
 
 /// Runs Rust tests under nextest where it is installed (it times and isolates each), else under Cargo's own runner.
@@ -164,8 +164,8 @@ fn cargo_tests(selection: &[&str], count: &mut Count) -> Result<()> {
     }
 }
 
-fn browser(count: &mut Count) -> Result<()> {
-    page::build()?;
+fn browser(filter: &[&str], count: &mut Count) -> Result<()> {
+    page::install()?;
     let browser = system::BROWSERS
         .iter()
         .find(|name| system::finds(name))
@@ -174,7 +174,8 @@ fn browser(count: &mut Count) -> Result<()> {
     let mut tests = Vec::new();
     for entry in std::fs::read_dir(&folder).context("tests/ui/browser is missing")? {
         let path = entry?.path();
-        if path.to_string_lossy().ends_with(".test.mjs") {
+        let name = path.to_string_lossy();
+        if name.ends_with(".test.mjs") && filter.iter().all(|word| name.contains(word)) {
             tests.push(path);
         }
     }
@@ -190,49 +191,71 @@ fn browser(count: &mut Count) -> Result<()> {
     counted(&mut node, node_line, count)
 }
 
-fn window(count: &mut Count) -> Result<()> {
+fn window(filter: &[&str], count: &mut Count) -> Result<()> {
     page::build()?;
     process::show(workspace::cargo().args(["build", "--package", DESKTOP, "--bin", DESKTOP]))?;
-    process::show(workspace::cargo().args([
-        "build",
-        "--package",
-        "paddock-tests",
-        "--features",
-        "window",
-        "--test",
-        "window",
-    ]))?;
-    counted(&mut window_session::outside()?, any_cargo_line, count)
+    // Built before the display is up, so that nothing there waits for a compiler.
+    process::show(
+        workspace::cargo()
+            .args(["test", "--no-run"])
+            .args(WINDOW)
+            .args(KEYRING),
+    )?;
+    counted(window_session::outside()?.args(filter), any_cargo_line, count)
 }
 
-/// The part of the window tests that runs inside the session.
+const WINDOW: [&str; 6] = [
+    "--package",
+    "paddock-tests",
+    "--features",
+    "paddock-tests/window",
+    "--test",
+    "window",
+];
+const KEYRING: [&str; 6] = [
+    "--package",
+    "paddock-store",
+    "--features",
+    "paddock-store/keyring-service",
+    "--test",
+    "keyring",
+];
+
+/// The tests that run inside the session: the window, the keyring that is there, and a system that has none.
 pub fn window_tests(filter: &[&str], variables: &[(&str, PathBuf)]) -> Result<()> {
-    let selection = [
-        "--package",
-        "paddock-tests",
-        "--features",
-        "window",
-        "--test",
-        "window",
-    ];
-    let one_at_a_time = process::succeeds(workspace::cargo().args(["nextest", "--version"]));
+    let desktop = workspace::program(DESKTOP, false)?;
+    let mut with_daemons = one_at_a_time(&[&WINDOW[..], &KEYRING, filter].concat());
+    with_daemons
+        .envs(variables.iter().cloned())
+        .env("PADDOCK_DESKTOP", desktop);
+    let mut without = one_at_a_time(&[&KEYRING[..], filter].concat());
+    without
+        .env("PADDOCK_TEST_NO_KEYRING", "1")
+        .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+    let both = (process::show(&mut with_daemons), process::show(&mut without));
+    both.0.and(both.1)
+}
+
+fn one_at_a_time(selection: &[&str]) -> Command {
     let mut cargo = workspace::cargo();
-    if one_at_a_time {
+    if process::succeeds(workspace::cargo().args(["nextest", "--version"])) {
         cargo
-            .args(["nextest", "run", "--no-fail-fast", "--test-threads", "1"])
-            .args(selection)
-            .args(filter);
+            .args([
+                "nextest",
+                "run",
+                "--no-fail-fast",
+                "--no-tests=pass",
+                "--test-threads",
+                "1",
+            ])
+            .args(selection);
     } else {
         cargo
             .arg("test")
             .args(selection)
-            .args(filter)
             .args(["--", "--test-threads", "1"]);
     }
     cargo
-        .envs(variables.iter().cloned())
-        .env("PADDOCK_DESKTOP", workspace::program(DESKTOP, false)?);
-    process::show(&mut cargo)
 }
 
 fn counted(command: &mut Command, read: fn(&str) -> Option<Count>, count: &mut Count) -> Result<()> {
