@@ -62,11 +62,21 @@ fn export() -> Result<BTreeMap<String, String>> {
             ])
             .env("TS_RS_EXPORT_DIR", &folder),
     )?;
-    let twins = read_all(&folder)?;
+    let mut twins = read_all(&folder)?;
     if twins.is_empty() {
         bail!("the protocol crate exported no TypeScript");
     }
+    twins.insert("index.ts".to_owned(), index(&twins));
     Ok(twins)
+}
+
+/// One file that hands all twins on.
+fn index(twins: &BTreeMap<String, String>) -> String {
+    let names = twins.keys().filter_map(|file| file.strip_suffix(".ts"));
+    let lines: String = names
+        .map(|name| format!("export type * from \"./{name}\";\n"))
+        .collect();
+    format!("// Generated from the protocol crate; never edited.\n{lines}")
 }
 
 fn differences(fresh: &BTreeMap<String, String>, committed: &BTreeMap<String, String>) -> Vec<String> {
@@ -103,6 +113,15 @@ fn read_all(folder: &Path) -> Result<BTreeMap<String, String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_index_names_every_twin() {
+        let twins = ["Access.ts", "Item.ts"]
+            .map(|name| (name.to_owned(), String::new()))
+            .into();
+        let lines = "export type * from \"./Access\";\nexport type * from \"./Item\";\n";
+        assert!(index(&twins).ends_with(lines));
+    }
 
     #[test]
     fn a_changed_a_new_and_a_left_over_file_are_stale() {
