@@ -5,7 +5,7 @@ use paddock_protocol::{
     Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileVersion, Millis, SandboxSummary, UndoFact,
     Verb,
 };
-use paddock_sandbox::{Confinement, ProjectRoot, RelativePath};
+use paddock_sandbox::{Confinement, ProjectRoot, RelativePath, StateDir};
 use std::sync::Arc;
 
 /// A tool with its input type erased. Arguments are raw JSON text; they are checked against the schema here,
@@ -67,6 +67,8 @@ pub struct CallContext {
     pub call: CallId,
     pub root: ProjectRoot,
     pub confinement: Arc<dyn Confinement>,
+    /// Paddock's own folder for commands of this project.
+    pub state: StateDir,
     pub sandbox: SandboxSummary,
     /// Role Plan: the project is read-only, also for commands.
     pub read_only: bool,
@@ -78,8 +80,10 @@ pub struct CallContext {
     pub protected_granted: bool,
     pub live: LiveOutput,
     pub before: KeepBefore,
+    pub after: KeepAfter,
     /// Takes the whole of an output that is too long for the model.
     pub whole_output: KeepOutput,
+    pub earlier_output: ReadOutput,
 }
 
 /// Takes live output for display.
@@ -87,6 +91,12 @@ pub type LiveOutput = Arc<dyn Fn(DeltaChannel, &str) + Send + Sync>;
 
 /// Keeps what a file held before it is changed (`None`: it was not there); the change happens only after `Ok`.
 pub type KeepBefore = Arc<dyn Fn(&RelativePath, Option<&[u8]>) -> std::io::Result<()> + Send + Sync>;
+
+/// Records what a change left in a file, so that an undo sees later changes.
+pub type KeepAfter = Arc<dyn Fn(&RelativePath, FileVersion) -> std::io::Result<()> + Send + Sync>;
+
+/// The whole output that was kept of an earlier call of this session; `None` when there is none.
+pub type ReadOutput = Arc<dyn Fn(&CallId) -> std::io::Result<Option<String>> + Send + Sync>;
 
 /// Keeps a whole output on disk, readable on demand.
 pub type KeepOutput = Arc<dyn Fn(&[u8]) -> std::io::Result<()> + Send + Sync>;

@@ -3,6 +3,31 @@
 //! A tool declares what it would touch and then does it; whether it may is decided elsewhere, in one place.
 //! Deliberately absent: permission code, the loop, anything a model could use to widen its reach.
 
+mod arguments;
+mod bounds;
+mod change;
 mod contract;
+mod paths;
+mod registry;
+mod terminal;
+mod text;
+mod typed;
+mod walk;
 
+mod ask_question;
+mod converse;
+mod edit_file;
+mod find_files;
+mod list_files;
+mod matching;
+mod read_file;
+mod read_output;
+mod run_command;
+mod search_files;
+mod task_completion;
+mod write_file;
+
+pub use change::{file_change, version_of};
 pub use contract::*;
+pub use registry::Registry;
+pub use text::{Encoding, LineEnd, Text};

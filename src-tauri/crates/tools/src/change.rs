@@ -1,0 +1,295 @@
+//! A change of one file: what it looks like to a person, and carrying it out only on the file that the person saw.
+
+use crate::{CallContext, ToolError, bounds, paths, text::Text};
+use paddock_protocol::{
+    ApprovalBody, ChangeKind, Diff, DiffLine, DiffMark, FileChange, FileVersion, Hunk, UndoFact, Verb,
+};
+use paddock_sandbox::{PathError, RelativePath, WriteMode};
+use sha2::{Digest, Sha256};
+use similar::{Algorithm, ChangeTag, DiffOp, TextDiff};
+use std::time::Duration;
+
+/// Larger files are not changed: what they held could not be kept for an undo.
+pub(crate) const MAX_FILE: u64 = 64 * 1024 * 1024;
+const CONTEXT_LINES: usize = 3;
+const MAX_CHANGED_LINES: u32 = 2_000;
+const MAX_DIFF_BYTES: usize = 256 * 1024;
+/// A diff that is not done by then is coarser, not wrong.
+const DIFF_TIME: Duration = Duration::from_millis(500);
+
+/// One file with its content before and after.
+pub(crate) struct Plan {
+    pub(crate) path: RelativePath,
+    pub(crate) old: Option<Vec<u8>>,
+    pub(crate) new: Vec<u8>,
+}
+
+impl Plan {
+    /// What the person and the model are told of it.
+    pub(crate) fn change(&self) -> FileChange {
+        file_change(self.path.as_str(), self.old.as_deref(), &self.new)
+    }
+
+    /// The call as an approval shows it.
+    pub(crate) fn prepared(&self, cx: &CallContext) -> crate::Prepared {
+        crate::Prepared {
+            verb: if self.old.is_some() {
+                Verb::Edit
+            } else {
+                Verb::Create
+            },
+            target: self.path.to_string(),
+            access: paths::writes(cx, &self.path),
+            body: ApprovalBody::Change {
+                change: self.change(),
+                base: version_of(self.old.as_deref()),
+            },
+            undo: UndoFact::Covered,
+            flow: crate::Flow::Run,
+        }
+    }
+
+    /// Writes the file. What it held is kept first; what it holds then is recorded.
+    pub(crate) fn carry_out(&self, cx: &CallContext) -> Result<FileChange, ToolError> {
+        let root = paths::root_of(cx);
+        if root.reach().read_only {
+            return Err(paths::failure(PathError::ReadOnly {
+                path: self.path.clone(),
+            }));
+        }
+        (cx.before)(&self.path, self.old.as_deref()).map_err(|error| {
+            ToolError::Fatal(format!("What `{}` held could not be kept: {error}.", self.path))
+        })?;
+        let mode = if self.old.is_some() {
+            WriteMode::Replace
+        } else {
+            WriteMode::CreateNew
+        };
+        root.write(&self.path, &self.new, mode)
+            .map_err(|error| match error {
+                PathError::AlreadyExists { path } => ToolError::ChangedSince {
+                    path: path.to_string(),
+                },
+                PathError::NotFound { path } if self.old.is_some() => ToolError::ChangedSince {
+                    path: path.to_string(),
+                },
+                other => paths::failure(other),
+            })?;
+        (cx.after)(&self.path, version_of(Some(&self.new))).map_err(|error| {
+            ToolError::Fatal(format!(
+                "The change of `{}` could not be recorded: {error}.",
+                self.path
+            ))
+        })?;
+        Ok(self.change())
+    }
+}
+
+/// What a file holds now; `None` when it is not there.
+pub(crate) fn current(cx: &CallContext, path: &RelativePath) -> Result<Option<Vec<u8>>, ToolError> {
+    match cx.root.read(path, MAX_FILE) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(PathError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(paths::failure(error)),
+    }
+}
+
+/// The same right before a change: an error when it is not what the person approved.
+pub(crate) fn current_approved(cx: &CallContext, path: &RelativePath) -> Result<Option<Vec<u8>>, ToolError> {
+    let found = current(cx, path)?;
+    match &cx.approved {
+        Some(approved) if *approved != version_of(found.as_deref()) => Err(ToolError::ChangedSince {
+            path: path.to_string(),
+        }),
+        _ => Ok(found),
+    }
+}
+
+/// The version of a file's content: hex SHA-256, or that it is absent.
+pub fn version_of(content: Option<&[u8]>) -> FileVersion {
+    let Some(bytes) = content else {
+        return FileVersion::Absent;
+    };
+    let digits =
+        |byte: u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+    FileVersion::Content {
+        hash: Sha256::digest(bytes)
+            .iter()
+            .flat_map(|byte| digits(*byte))
+            .collect(),
+    }
+}
+
+/// A created or edited file with its diff; without one for binary content and for more than 2 000 changed lines.
+pub fn file_change(path: &str, old: Option<&[u8]>, new: &[u8]) -> FileChange {
+    let kind = if old.is_some() {
+        ChangeKind::Edited
+    } else {
+        ChangeKind::Created
+    };
+    let texts = (Text::decode(old.unwrap_or_default()), Text::decode(new));
+    let (added, removed, diff) = match texts {
+        (Some(old), Some(new)) => diff(&old.content, &new.content),
+        _ => (0, 0, None),
+    };
+    FileChange {
+        path: path.to_owned(),
+        kind,
+        added,
+        removed,
+        diff,
+        undoable: true,
+    }
+}
+
+fn diff(old: &str, new: &str) -> (u32, u32, Option<Diff>) {
+    let diff = TextDiff::configure()
+        .algorithm(Algorithm::Myers)
+        .timeout(DIFF_TIME)
+        .diff_lines(old, new);
+    let count = |range: fn(&DiffOp) -> usize| {
+        let sum: usize = diff
+            .ops()
+            .iter()
+            .filter(|op| !matches!(op, DiffOp::Equal { .. }))
+            .map(range)
+            .sum();
+        u32::try_from(sum).unwrap_or(u32::MAX)
+    };
+    let (added, removed) = (count(|op| op.new_range().len()), count(|op| op.old_range().len()));
+    if added.saturating_add(removed) > MAX_CHANGED_LINES {
+        return (added, removed, None);
+    }
+    let mut bytes = 0;
+    let hunks = diff
+        .grouped_ops(CONTEXT_LINES)
+        .iter()
+        .filter_map(|group| {
+            let first = group.first()?;
+            let lines: Vec<DiffLine> = group
+                .iter()
+                .flat_map(|op| diff.iter_changes(op))
+                .map(|change| {
+                    let mark = match change.tag() {
+                        ChangeTag::Equal => DiffMark::Same,
+                        ChangeTag::Insert => DiffMark::Added,
+                        ChangeTag::Delete => DiffMark::Removed,
+                    };
+                    DiffLine {
+                        mark,
+                        text: change.value().trim_end_matches(['\n', '\r']).to_owned(),
+                    }
+                })
+                .collect();
+            bytes += lines.iter().map(|line| line.text.len()).sum::<usize>();
+            Some(Hunk {
+                old_start: line_number(first.old_range().start, old),
+                new_start: line_number(first.new_range().start, new),
+                lines,
+            })
+        })
+        .collect();
+    let only_whitespace = old != new && old.split_whitespace().eq(new.split_whitespace());
+    let diff = (bytes <= MAX_DIFF_BYTES).then_some(Diff {
+        hunks,
+        only_whitespace,
+    });
+    (added, removed, diff)
+}
+
+/// Counted from 1; 0 for a side without any line, as in every unified diff.
+fn line_number(index: usize, side: &str) -> u32 {
+    if side.is_empty() {
+        0
+    } else {
+        u32::try_from(index + 1).unwrap_or(u32::MAX)
+    }
+}
+
+/// One line for the model about a change that was made.
+pub(crate) fn report(change: &FileChange, new: &[u8]) -> String {
+    let verb = if change.kind == ChangeKind::Created {
+        "Created"
+    } else {
+        "Edited"
+    };
+    match change.kind {
+        ChangeKind::Created => {
+            let lines = String::from_utf8_lossy(new).lines().count();
+            format!("{verb} {} ({}).", change.path, bounds::count(lines, "line"))
+        }
+        _ => format!(
+            "{verb} {} (+{} -{} lines).",
+            change.path, change.added, change.removed
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(change: &FileChange) -> Vec<String> {
+        let hunks = &change.diff.as_ref().unwrap().hunks;
+        let mark = |mark| match mark {
+            DiffMark::Same => ' ',
+            DiffMark::Added => '+',
+            DiffMark::Removed => '-',
+        };
+        hunks
+            .iter()
+            .flat_map(|hunk| {
+                let head = format!("@@ {} {}", hunk.old_start, hunk.new_start);
+                std::iter::once(head).chain(
+                    hunk.lines
+                        .iter()
+                        .map(|line| format!("{}{}", mark(line.mark), line.text)),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_diff_has_three_lines_around_each_change() {
+        let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
+        let new = old
+            .replace("5\n6\n", "five\n6\n")
+            .replace("\n18\n", "\n18\nnew\n");
+        let change = file_change("a", Some(old.as_bytes()), new.as_bytes());
+        assert_eq!(
+            (change.added, change.removed, change.kind.clone()),
+            (2, 1, ChangeKind::Edited)
+        );
+        assert_eq!(
+            marks(&change),
+            [
+                "@@ 2 2", " 2", " 3", " 4", "-5", "+five", " 6", " 7", " 8", "@@ 16 16", " 16", " 17", " 18",
+                "+new", " 19", " 20"
+            ]
+        );
+        let created = file_change("a", None, b"x\ny");
+        assert_eq!((created.kind.clone(), created.added), (ChangeKind::Created, 2));
+        assert_eq!(marks(&created), ["@@ 0 1", "+x", "+y"]);
+    }
+
+    #[test]
+    fn only_white_space_is_said_and_much_or_binary_has_no_diff() {
+        let white = |old: &str, new: &str| {
+            file_change("a", Some(old.as_bytes()), new.as_bytes())
+                .diff
+                .unwrap()
+                .only_whitespace
+        };
+        assert!(
+            white("a\nb\n", "a\r\nb\r\n")
+                && white("a b", "a   b\n")
+                && !white("a b", "ab")
+                && !white("a", "a")
+        );
+        let many: String = (0..2_001).map(|n| format!("{n}\n")).collect();
+        let change = file_change("a", None, many.as_bytes());
+        assert_eq!((change.added, change.diff), (2_001, None));
+        assert_eq!(file_change("a", Some(b"a\0b"), b"text").diff, None);
+        assert_eq!(file_change("a", None, "x".repeat(300_000).as_bytes()).diff, None);
+    }
+}

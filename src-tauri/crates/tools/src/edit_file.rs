@@ -1,0 +1,152 @@
+//! A part of a file, replaced in exactly the place that is meant.
+
+use crate::change::{self, Plan};
+use crate::matching::{self, How, Match, NoMatch};
+use crate::text::{Text, binary_kind};
+use crate::typed::{Stop, TypedTool, done};
+use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, paths};
+use paddock_protocol::CallOutput;
+use paddock_sandbox::RelativePath;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// Lines of the file in an error.
+const MAX_SHOWN: usize = 20;
+const MAX_LINE: usize = 300;
+
+pub(crate) struct EditFile;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Relative to the project
+    path: String,
+    /// Text as it is in the file, without line numbers, with enough lines around to be found once
+    old_text: String,
+    /// Text that takes its place; empty to delete
+    new_text: String,
+    /// Replace every occurrence
+    #[serde(default)]
+    all: bool,
+}
+
+impl TypedTool for EditFile {
+    type Input = Input;
+    const NAME: &'static str = "edit_file";
+    const DESCRIPTION: &'static str = include_str!("edit_file.md").trim_ascii();
+    const KIND: ToolKind = ToolKind::Write;
+
+    fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
+        let path = paths::locate(cx, &input.path)?;
+        let old = change::current(cx, &path)?;
+        Ok(plan(path, old, &input)?.0.prepared(cx))
+    }
+
+    fn run(input: Input, cx: &CallContext, _: &Stop) -> Result<CallOutput, ToolError> {
+        let path = paths::locate(cx, &input.path)?;
+        let old = change::current_approved(cx, &path)?;
+        let (plan, found) = plan(path, old, &input)?;
+        let change = plan.carry_out(cx)?;
+        let mut text = change::report(&change, &plan.new);
+        if found.replacements.len() > 1 {
+            let _ = write!(
+                text,
+                " {} replaced.",
+                bounds::count(found.replacements.len(), "place")
+            );
+        }
+        if found.how == How::WhiteSpace {
+            text.push_str(" The white space of old_text differed; the indentation of the file was kept.");
+        }
+        Ok(CallOutput {
+            changes: vec![change],
+            ..done(text)
+        })
+    }
+}
+
+fn plan(path: RelativePath, old: Option<Vec<u8>>, input: &Input) -> Result<(Plan, Match), ToolError> {
+    let Some(bytes) = old else {
+        return Err(ToolError::Model(format!(
+            "`{path}` does not exist. Use write_file to create it."
+        )));
+    };
+    let Some(text) = Text::decode(&bytes) else {
+        return Err(ToolError::Model(format!(
+            "`{path}` is {}, not text.",
+            binary_kind(&bytes)
+        )));
+    };
+    if input.old_text.is_empty() {
+        return Err(ToolError::Arguments(
+            "`old_text` is empty; give the text to replace, or use write_file for a whole file".to_owned(),
+        ));
+    }
+    let found = matching::find(&text.content, &input.old_text, &input.new_text, input.all)
+        .map_err(|none| ToolError::Model(explain(&path, &text.content, &none)))?;
+    let new = text.encode(&found.apply(&text.content)).map_err(|letter| {
+        ToolError::Model(format!(
+            "`{path}` is not stored as UTF-8 and cannot hold “{letter}”; nothing was changed. Use other letters, or write_file for the whole file."
+        ))
+    })?;
+    if new == bytes {
+        return Err(ToolError::Model(
+            "The new text is the same as the old; nothing was changed.".to_owned(),
+        ));
+    }
+    Ok((
+        Plan {
+            path,
+            old: Some(bytes),
+            new,
+        },
+        found,
+    ))
+}
+
+fn explain(path: &RelativePath, content: &str, none: &NoMatch) -> String {
+    match none {
+        NoMatch::Nowhere { nearest: None } => {
+            format!(
+                "`old_text` is not in `{path}`, nor anything like it; nothing was changed. Read the file first."
+            )
+        }
+        NoMatch::Nowhere { nearest: Some(lines) } => format!(
+            "`old_text` is not in `{path}`; nothing was changed. The nearest lines are:\n{}Copy the text exactly, without line numbers.",
+            numbered(content, lines)
+        ),
+        NoMatch::Uneven { lines } => format!(
+            "`old_text` is indented otherwise than `{path}`, and not evenly, so nothing was changed. The lines are:\n{}Copy the indentation exactly.",
+            numbered(content, lines)
+        ),
+        NoMatch::Several { lines } => {
+            let mut shown: Vec<String> = lines.iter().take(MAX_SHOWN).map(usize::to_string).collect();
+            if lines.len() > MAX_SHOWN {
+                shown.push("…".to_owned());
+            }
+            format!(
+                "`old_text` is in `{path}` {} times (lines {}); nothing was changed. Add lines around it to name one place, or set `all`.",
+                lines.len(),
+                shown.join(", ")
+            )
+        }
+    }
+}
+
+fn numbered(content: &str, lines: &Range<usize>) -> String {
+    let mut result = String::new();
+    let shown = content
+        .lines()
+        .enumerate()
+        .skip(lines.start - 1)
+        .take(lines.len());
+    for (index, line) in shown.take(MAX_SHOWN) {
+        let _ = writeln!(result, "{}\t{}", index + 1, bounds::short_line(line, MAX_LINE));
+    }
+    if lines.len() > MAX_SHOWN {
+        let _ = writeln!(result, "…");
+    }
+    result
+}

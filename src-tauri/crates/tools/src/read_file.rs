@@ -1,0 +1,138 @@
+//! The text of a file, with line numbers.
+
+use crate::text::{Encoding, LineEnd, Text, binary_kind};
+use crate::typed::{Stop, TypedTool, done, reading};
+use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, paths};
+use paddock_protocol::{CallOutput, OutputFacts, Verb};
+use paddock_sandbox::PathError;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::fmt::Write;
+
+const MAX_FILE: u64 = 32 * 1024 * 1024;
+const MAX_LINES: usize = 2_000;
+const MAX_LINE: usize = 2_000;
+
+pub(crate) struct ReadFile;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Relative to the project
+    path: String,
+    /// First line, from 1
+    from_line: Option<u32>,
+    /// Last line
+    to_line: Option<u32>,
+}
+
+impl TypedTool for ReadFile {
+    type Input = Input;
+    const NAME: &'static str = "read_file";
+    const DESCRIPTION: &'static str = include_str!("read_file.md").trim_ascii();
+    const KIND: ToolKind = ToolKind::Read;
+
+    fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
+        let path = paths::locate(cx, &input.path)?;
+        Ok(reading(Verb::Read, path.as_str(), paths::reads(cx, &path)))
+    }
+
+    fn run(input: Input, cx: &CallContext, _: &Stop) -> Result<CallOutput, ToolError> {
+        let path = paths::locate(cx, &input.path)?;
+        let bytes = cx.root.read(&path, MAX_FILE).map_err(|error| match error {
+            PathError::IsAFolder { .. } => ToolError::Model(format!(
+                "`{path}` is a folder. Use list_files to see what is in it."
+            )),
+            PathError::TooLarge { size, .. } => ToolError::Model(format!(
+                "`{path}` has {}, too much to read. Use search_files on it, or a command that shows a part.",
+                bounds::size(size)
+            )),
+            other => paths::failure(other),
+        })?;
+        let Some(text) = Text::decode(&bytes) else {
+            let (kind, size) = (binary_kind(&bytes), bounds::size(bytes.len() as u64));
+            return Err(ToolError::Model(format!(
+                "`{path}` is {kind} ({size}), not text."
+            )));
+        };
+        let mut output = part_of(&text.content, input.from_line, input.to_line)?;
+        if let Some(notes) = notes(&text) {
+            output.text.insert_str(0, &notes);
+        }
+        Ok(output)
+    }
+}
+
+/// What a reader should know about how the text is stored.
+fn notes(text: &Text) -> Option<String> {
+    let mut notes = Vec::new();
+    if text.encoding != Encoding::Utf8 {
+        notes.push(text.encoding.name());
+    }
+    match LineEnd::of(&text.content) {
+        LineEnd::CrLf => notes.push("CRLF line ends"),
+        LineEnd::Mixed { .. } => notes.push("mixed line ends"),
+        LineEnd::Lf | LineEnd::None => {}
+    }
+    (!notes.is_empty()).then(|| format!("[{}]\n", notes.join(", ")))
+}
+
+/// Numbered lines of a text, `from` to `to`, bounded, with words about what is not shown.
+pub(crate) fn part_of(text: &str, from: Option<u32>, to: Option<u32>) -> Result<CallOutput, ToolError> {
+    let lines: Vec<&str> = text.lines().collect();
+    let of = lines.len();
+    if of == 0 {
+        let facts = Some(OutputFacts::Lines {
+            first: 0,
+            last: 0,
+            of: 0,
+        });
+        return Ok(CallOutput {
+            facts,
+            ..done("It is empty.".to_owned())
+        });
+    }
+    let first = from.unwrap_or(1).max(1) as usize;
+    let wanted = to.map_or(of, |to| to as usize).min(of);
+    if first > of {
+        return Err(ToolError::Model(format!(
+            "It has {} only.",
+            bounds::count(of, "line")
+        )));
+    }
+    if wanted < first {
+        return Err(ToolError::Arguments(
+            "`to_line` must not be before `from_line`".to_owned(),
+        ));
+    }
+    let mut result = String::new();
+    let mut last = first - 1;
+    for line in &lines[first - 1..wanted] {
+        let line = bounds::short_line(line, MAX_LINE);
+        if last + 1 - first == MAX_LINES || result.len() + line.len() > bounds::MAX_TEXT - 1024 {
+            break;
+        }
+        last += 1;
+        let _ = writeln!(result, "{last}\t{line}");
+    }
+    if last < wanted {
+        let next = last + 1;
+        let _ = writeln!(
+            result,
+            "… lines {next} to {wanted} of {of} not shown; read on with from_line {next}."
+        );
+    } else if last < of {
+        let _ = writeln!(result, "… of {of} lines.");
+    }
+    let facts = OutputFacts::Lines {
+        first: first as u32,
+        last: last as u32,
+        of: of as u32,
+    };
+    let total_bytes = (last < wanted).then_some(text.len() as u64);
+    Ok(CallOutput {
+        facts: Some(facts),
+        total_bytes,
+        ..done(result)
+    })
+}

@@ -1,0 +1,96 @@
+//! All tools, in the order in which a model is told of them. The order never changes within a session, so that the
+//! provider's prompt cache holds.
+
+use crate::typed::Erased;
+use crate::{
+    Tool, ToolKind, ask_question::AskQuestion, converse::Converse, edit_file::EditFile,
+    find_files::FindFiles, list_files::ListFiles, read_file::ReadFile, read_output::ReadOutput,
+    run_command::RunCommand, search_files::SearchFiles, task_completion::TaskCompletion,
+    write_file::WriteFile,
+};
+use paddock_protocol::Role;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Something a model may put before the name of a tool.
+const PREFIXES: [&str; 5] = [
+    "functions.",
+    "functions:",
+    "default_api:",
+    "default_api.",
+    "local:",
+];
+
+/// The tools by name.
+#[derive(Clone)]
+pub struct Registry {
+    tools: Arc<[Arc<dyn Tool>]>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Registry {
+    pub fn new() -> Self {
+        Self {
+            tools: Arc::new([
+                Erased::<ListFiles>::tool(),
+                Erased::<FindFiles>::tool(),
+                Erased::<SearchFiles>::tool(),
+                Erased::<ReadFile>::tool(),
+                Erased::<ReadOutput>::tool(),
+                Erased::<WriteFile>::tool(),
+                Erased::<EditFile>::tool(),
+                Arc::new(RunCommand::new()),
+                Erased::<AskQuestion>::tool(),
+                Erased::<Converse>::tool(),
+                Erased::<TaskCompletion>::tool(),
+            ]),
+        }
+    }
+
+    /// The tool of exactly this name.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.iter().find(|tool| tool.name() == name)
+    }
+
+    /// The tool a model means: exactly, or but for a known prefix and the case of letters.
+    pub fn resolve(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        let name = name.trim();
+        let bare = PREFIXES
+            .iter()
+            .find_map(|prefix| name.strip_prefix(prefix))
+            .unwrap_or(name);
+        self.get(name).or_else(|| {
+            self.tools
+                .iter()
+                .find(|tool| tool.name().eq_ignore_ascii_case(bare))
+        })
+    }
+
+    /// Whether a role has a tool: everything but writing in role Plan.
+    pub fn is_offered(tool: &dyn Tool, role: Role) -> bool {
+        role != Role::Plan || tool.kind() != ToolKind::Write
+    }
+
+    /// Name, description and schema of the arguments of every tool a role has, always in the same order.
+    pub fn specs(&self, role: Role) -> Vec<(&'static str, &'static str, Value)> {
+        self.tools
+            .iter()
+            .filter(|tool| Self::is_offered(&***tool, role))
+            .map(|tool| (tool.name(), tool.description(), tool.schema()))
+            .collect()
+    }
+
+    /// Names of the tools a role has.
+    pub fn names(&self, role: Role) -> Vec<&'static str> {
+        self.tools
+            .iter()
+            .filter(|tool| Self::is_offered(&***tool, role))
+            .map(|tool| tool.name())
+            .collect()
+    }
+}

@@ -1,0 +1,233 @@
+//! Text in files, by regular expression.
+
+use crate::find_files::glob;
+use crate::text::Text;
+use crate::typed::{Stop, TypedTool, done, reading};
+use crate::walk::{Found, walk};
+use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, paths};
+use globset::GlobMatcher;
+use paddock_protocol::{CallOutput, OutputFacts, Verb};
+use paddock_sandbox::{Kind, RelativePath};
+use regex::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::fmt::Write;
+use std::ops::ControlFlow;
+
+const MAX_HITS: usize = 300;
+const MAX_HITS_PER_FILE: usize = 40;
+const MAX_LINE: usize = 300;
+/// Larger files are mostly data, not source.
+const MAX_FILE: u64 = 4 * 1024 * 1024;
+/// Memory of a compiled expression, in bytes.
+const MAX_REGEX: usize = 2 * 1024 * 1024;
+
+pub(crate) struct SearchFiles;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Regular expression for one line, Rust syntax
+    pattern: String,
+    /// Folder or file; the project when left out
+    path: Option<String>,
+    /// Only files with such paths: `*.rs`
+    glob: Option<String>,
+    /// Upper and lower case are the same
+    #[serde(default)]
+    ignore_case: bool,
+}
+
+impl TypedTool for SearchFiles {
+    type Input = Input;
+    const NAME: &'static str = "search_files";
+    const DESCRIPTION: &'static str = include_str!("search_files.md").trim_ascii();
+    const KIND: ToolKind = ToolKind::Read;
+
+    fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
+        let query = Query::new(&input)?;
+        let path = paths::locate_or_root(cx, input.path.as_deref())?;
+        drop(query);
+        Ok(reading(Verb::Search, input.pattern, paths::reads(cx, &path)))
+    }
+
+    fn run(input: Input, cx: &CallContext, stop: &Stop) -> Result<CallOutput, ToolError> {
+        let query = Query::new(&input)?;
+        let path = paths::locate_or_root(cx, input.path.as_deref())?;
+        let mut hits = Hits::default();
+        let found = cx.root.metadata(&path).map_err(paths::failure)?;
+        if found.kind == Kind::Folder {
+            let walked = walk(&cx.root, &path, None, stop, |found| {
+                if found.kind == Kind::File && query.wants(&found.path) {
+                    search(cx, &query, found, false, &mut hits);
+                }
+                Ok(if hits.are_enough() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
+            hits.more |= walked.cut;
+        } else {
+            search(
+                cx,
+                &query,
+                &Found {
+                    path,
+                    kind: found.kind,
+                    size: found.size,
+                },
+                true,
+                &mut hits,
+            );
+        }
+        Ok(hits.output())
+    }
+}
+
+struct Query {
+    line: Regex,
+    /// The same for a whole file at once, to pass over files quickly.
+    file: Regex,
+    glob: Option<GlobMatcher>,
+}
+
+impl Query {
+    fn new(input: &Input) -> Result<Self, ToolError> {
+        if input.pattern.is_empty() {
+            return Err(ToolError::Arguments("`pattern` is empty".to_owned()));
+        }
+        let mut builder = RegexBuilder::new(&input.pattern);
+        builder
+            .case_insensitive(input.ignore_case)
+            .size_limit(MAX_REGEX)
+            .dfa_size_limit(MAX_REGEX);
+        let compile = |builder: &RegexBuilder| {
+            builder.build().map_err(|error| {
+                ToolError::Arguments(format!(
+                    "`pattern` is no regular expression; put \\ before . * + ? ( ) [ ] {{ }} | ^ $ \\ that stand for themselves\n{error}"
+                ))
+            })
+        };
+        let line = compile(&builder)?;
+        let file = compile(builder.multi_line(true).crlf(true))?;
+        let wanted = input.glob.as_deref().filter(|pattern| !pattern.trim().is_empty());
+        Ok(Self {
+            line,
+            file,
+            glob: wanted.map(|pattern| glob("glob", pattern)).transpose()?,
+        })
+    }
+
+    fn wants(&self, path: &RelativePath) -> bool {
+        self.glob.as_ref().is_none_or(|glob| glob.is_match(path.as_str()))
+    }
+}
+
+#[derive(Default)]
+struct Hits {
+    text: String,
+    hits: usize,
+    files: usize,
+    more: bool,
+    too_large: usize,
+    secret: usize,
+}
+
+impl Hits {
+    fn are_enough(&self) -> bool {
+        self.hits >= MAX_HITS || self.text.len() > bounds::MAX_TEXT - 16 * 1024
+    }
+
+    fn output(mut self) -> CallOutput {
+        self.more |= self.are_enough();
+        if self.hits == 0 {
+            self.text
+                .push_str("Nothing found (ignored and binary files are left out).\n");
+        } else if self.more {
+            let _ = writeln!(
+                self.text,
+                "… there may be more; narrow it with path, glob or a longer pattern."
+            );
+        }
+        if self.too_large > 0 {
+            let _ = writeln!(
+                self.text,
+                "{} over 4 MB not searched.",
+                bounds::count(self.too_large, "file")
+            );
+        }
+        if self.secret > 0 {
+            let files = bounds::count(self.secret, "file");
+            let _ = writeln!(
+                self.text,
+                "{files} with passwords or keys not shown; read one by name if it is needed."
+            );
+        }
+        let facts = OutputFacts::Hits {
+            hits: self.hits as u32,
+            files: self.files as u32,
+            more: self.more,
+        };
+        CallOutput {
+            facts: Some(facts),
+            ..done(self.text)
+        }
+    }
+}
+
+fn search(cx: &CallContext, query: &Query, found: &Found, by_name: bool, hits: &mut Hits) {
+    if found.size > MAX_FILE {
+        hits.too_large += 1;
+        return;
+    }
+    // What cannot be read or is no text has no hits.
+    let Some(text) = cx
+        .root
+        .read(&found.path, MAX_FILE)
+        .ok()
+        .and_then(|bytes| Text::decode(&bytes))
+    else {
+        return;
+    };
+    if !query.file.is_match(&text.content) {
+        return;
+    }
+    let mut in_file = 0;
+    for (number, line) in text.content.lines().enumerate() {
+        let Some(place) = query.line.find(line) else {
+            continue;
+        };
+        if in_file == 0 {
+            if !by_name && paths::is_hidden_secret(cx, &found.path) {
+                hits.secret += 1;
+                return;
+            }
+            let gap = if hits.files == 0 { "" } else { "\n" };
+            let _ = writeln!(hits.text, "{gap}{}", found.path);
+            hits.files += 1;
+        }
+        if in_file == MAX_HITS_PER_FILE || hits.are_enough() {
+            hits.more = true;
+            let _ = writeln!(hits.text, "  … more in this file");
+            return;
+        }
+        in_file += 1;
+        hits.hits += 1;
+        let _ = writeln!(hits.text, "  {}: {}", number + 1, part(line, place.start()));
+    }
+}
+
+/// A line, or of a long one the part around the hit.
+fn part(line: &str, hit: usize) -> String {
+    if line.len() <= MAX_LINE {
+        return line.to_owned();
+    }
+    let from = line.floor_char_boundary(hit.saturating_sub(MAX_LINE / 3));
+    let to = line.floor_char_boundary(from + MAX_LINE);
+    let (before, after) = (
+        if from > 0 { "…" } else { "" },
+        if to < line.len() { "…" } else { "" },
+    );
+    format!("{before}{}{after}", &line[from..to])
+}
