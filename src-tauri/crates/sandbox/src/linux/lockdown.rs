@@ -76,7 +76,11 @@ fn restrict_paths(plan: &Plan) -> Result<(), landlock::RulesetError> {
     let devices: BitFlags<AccessFs> = AccessFs::MakeChar | AccessFs::MakeBlock;
     let write = AccessFs::from_all(NEWEST) & !devices;
     let mut writable: Vec<&str> = vec!["/tmp", "/var/tmp", "/run", "/dev", "/proc"];
-    let is_writable = |place: &&Place| !matches!(place.content, Content::Machine { writable: false, .. });
+    let is_writable = |place: &&Place| match place.content {
+        Content::Machine { writable, .. } => writable,
+        Content::KernelDevices { .. } => false,
+        Content::Empty | Content::Layer { .. } => true,
+    };
     writable.extend(
         plan.places
             .iter()

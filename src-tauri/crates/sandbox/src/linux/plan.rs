@@ -15,7 +15,7 @@ use crate::{Kind, PathError, RelativePath};
 
 /// Folders of the system that are visible, read-only.
 const SYSTEM: &[&str] = &[
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/sys",
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu",
 ];
 /// Toolchains and harmless settings in the home folder that are visible, read-only.
 const HOME_VISIBLE: &[&str] = &[
@@ -81,6 +81,11 @@ pub(super) fn make(spec: &CommandSpec, guard: &Guard, caches: &Path) -> Result<P
     let mut places = Vec::new();
     let mut links = Vec::new();
     system_places(&mut places, &mut links);
+    let machine = "/sys".to_owned();
+    places.push(Place {
+        target: machine.clone(),
+        content: Content::KernelDevices { machine },
+    });
     places.push(Place {
         target: text(&home),
         content: Content::Empty,

@@ -39,6 +39,7 @@ enum Open {
         source: OwnedFd,
         attributes: u64,
     },
+    KernelDevices(OwnedFd),
     Empty,
     Layer {
         lower: OwnedFd,
@@ -122,6 +123,9 @@ fn open_sources(plan: &Plan) -> io::Result<Vec<Opened<'_>>> {
     for place in &plan.places {
         let content = match &place.content {
             Content::Empty => Open::Empty,
+            Content::KernelDevices { machine } => {
+                Open::KernelDevices(open(machine, OFlags::PATH | OFlags::DIRECTORY)?)
+            }
             Content::Machine { source, writable } => {
                 let Some(source) = present(open(source, OFlags::PATH))? else {
                     continue;
@@ -143,7 +147,7 @@ fn open_sources(plan: &Plan) -> io::Result<Vec<Opened<'_>>> {
         };
         let is_folder = match &content {
             Open::Machine { source, .. } => is_folder(source)?,
-            Open::Empty | Open::Layer { .. } => true,
+            Open::KernelDevices(_) | Open::Empty | Open::Layer { .. } => true,
         };
         opened.push(Opened {
             target: &place.target,
@@ -243,6 +247,17 @@ fn attach(root: &OwnedFd, stage: &str, place: &Opened<'_>) -> io::Result<()> {
             sys::copy_mounts(source.as_fd(), *attributes)?.as_fd(),
             target.as_fd(),
         ),
+        Open::KernelDevices(machine) => {
+            let flags = libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+            // Refused when the network is that of the machine.
+            if sys::mount(Some("sysfs"), &format!("{stage}/{path}"), flags, "").is_ok() {
+                return Ok(());
+            }
+            sys::attach(
+                sys::copy_mounts(machine.as_fd(), READ_ONLY | NO_SUID)?.as_fd(),
+                target.as_fd(),
+            )
+        }
         Open::Empty => tmpfs(&format!("{stage}/{path}"), "mode=700"),
         Open::Layer { lower, upper, work } => {
             let options = format!(

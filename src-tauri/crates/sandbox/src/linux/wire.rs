@@ -59,6 +59,8 @@ pub(super) struct Place {
 pub(super) enum Content {
     /// A file or folder of the machine; left out when it does not exist.
     Machine { source: String, writable: bool },
+    /// What the kernel tells about devices, those of the own network only; else that of the machine.
+    KernelDevices { machine: String },
     /// An empty folder of the command alone.
     Empty,
     /// A folder of the machine that can be changed for the command alone: changes go to `upper`.

@@ -61,6 +61,24 @@ pub fn run(groups: &[&[Case]]) {
     }
 }
 
+/// Runs one command and waits, when this process was started to be killed meanwhile.
+pub fn act_as_app_if_asked() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, flag, project, state, line] = arguments.as_slice()
+        && flag == "--as-app"
+    {
+        let root = ProjectRoot::open(Path::new(project)).unwrap();
+        let spec = CommandSpec::shell(root, StateDir::new(state), line.clone());
+        let (sink, mut output) = tokio::sync::mpsc::channel(16);
+        let running = for_this_machine(HelperProgram::current())
+            .start(spec, sink)
+            .unwrap();
+        while output.blocking_recv().is_some() {}
+        running.wait_blocking();
+        std::process::exit(0);
+    }
+}
+
 fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0)
 }

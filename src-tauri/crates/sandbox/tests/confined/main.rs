@@ -15,5 +15,7 @@ mod work;
 fn main() {
     paddock_sandbox::run_helper_if_asked();
     #[cfg(target_os = "linux")]
+    bed::act_as_app_if_asked();
+    #[cfg(target_os = "linux")]
     bed::run(&[escapes::CASES, ends::CASES, leftovers::CASES, work::CASES]);
 }

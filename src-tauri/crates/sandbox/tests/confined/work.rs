@@ -1,12 +1,246 @@
-//! Ordinary work that a sandbox must not break.
+//! Ordinary work that a sandbox must not break. A tool that this account does not have is named in the output.
 
-use crate::bed::{Bed, Case};
+use std::fs;
 
-pub const CASES: &[Case] = &[("work_echo", echo)];
+use crate::bed::{Bed, Case, has_program};
 
-fn echo(bed: &Bed) {
-    let outcome = bed.run("echo hello; echo x > file; cat file; id; ls -la / ~; pwd; env; ps ax 2>&1; cat /proc/mounts | grep -v /sys/ | head -60");
-    println!("{} {}", outcome.stdout, outcome.stderr);
-    println!("{:?}", bed.confinement.facts());
-    assert_eq!(bed.works("echo hello"), "hello\n");
+pub const CASES: &[Case] = &[
+    ("work_facts", facts),
+    ("work_git", git),
+    ("work_python", python),
+    ("work_compiler_and_make", compiler),
+    ("work_cargo", cargo),
+    ("work_node", node),
+    ("work_npm", npm),
+    ("work_pipes_and_substitutions", pipes),
+    ("work_background_jobs", jobs),
+    ("work_own_loopback_server", server),
+    ("work_unix_socket", unix_socket),
+    ("work_large_output", large_output),
+    ("work_temporary_files", temporary),
+    ("work_shared_memory_and_processes", processes),
+    ("work_pseudo_terminal", terminal),
+    ("work_links_modes_and_times", links),
+    ("work_file_watching", watching),
+    ("work_caches_are_kept", caches),
+    ("work_names_and_time", names),
+    ("work_archives", archives),
+    ("work_secret_file_is_not_in_the_way", secrets),
+];
+
+fn needs(name: &str) -> bool {
+    let there = has_program(name);
+    if !there {
+        println!("  ({name} is not there for this account)");
+    }
+    there
+}
+
+fn facts(bed: &Bed) {
+    let facts = bed.confinement.facts();
+    assert!(facts.is_confined(), "{facts:#?}");
+    assert_eq!(bed.works("echo hello; echo $PADDOCK_SANDBOX"), "hello\n1\n");
+}
+
+fn git(bed: &Bed) {
+    bed.works(
+        "git init -q -b main && git config user.name Me && git config user.email me@example.invalid && \
+         echo one > a && git add a && git commit -q -m one",
+    );
+    // In a repository that existed before, settings are read-only, and all of this needs none of them.
+    bed.works(
+        "echo two >> a && git diff --stat && git commit -q -am two && git switch -q -c topic && echo b > b && \
+         git add b && git commit -q -m b && git switch -q main && git merge -q --no-edit topic && git tag v1 && \
+         echo wip >> a && git stash -q && git stash pop -q && git checkout -q -- a && git log --oneline | wc -l && \
+         git branch -d topic && git gc -q && git fsck && git worktree add -q ../project/tree && git status --short",
+    );
+    assert_eq!(bed.works("git log --oneline | wc -l").trim(), "3");
+}
+
+fn python(bed: &Bed) {
+    let program = "import json, sqlite3, ssl, tempfile, subprocess\n\
+        open('out.json', 'w').write(json.dumps(subprocess.check_output(['echo', 'x'], text=True)))\n\
+        sqlite3.connect('db.sqlite').execute('create table t (x)')\nprint(tempfile.gettempdir())";
+    bed.put("script.py", program);
+    assert_eq!(bed.works("python3 script.py"), "/tmp\n");
+    bed.works("python3 -m venv --without-pip env && . env/bin/activate && python -c 'import sys; assert sys.prefix.endswith(\"env\")'");
+}
+
+fn compiler(bed: &Bed) {
+    bed.put(
+        "main.c",
+        "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n",
+    );
+    bed.put(
+        "Makefile",
+        "all: one two three\nmain: main.c\n\tcc -o $@ $<\none two three: main\n\t./main > $@\n",
+    );
+    bed.works("make -j4");
+    assert_eq!(
+        fs::read_to_string(bed.project().join("three")).unwrap(),
+        "built\n"
+    );
+}
+
+fn cargo(bed: &Bed) {
+    if !needs("cargo") {
+        return;
+    }
+    bed.put(
+        "Cargo.toml",
+        "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
+    );
+    bed.put(
+        "src/main.rs",
+        "fn main() { println!(\"{}\", std::env::args().count()); }\n#[test]\nfn one() {}\n",
+    );
+    assert_eq!(bed.works("cargo run -q --offline"), "1\n");
+    bed.works("cargo test -q --offline && cargo --version && rustc --version");
+}
+
+fn node(bed: &Bed) {
+    if !needs("node") {
+        return;
+    }
+    assert_eq!(bed.works("node -e 'console.log(6 * 7)'"), "42\n");
+    let program = "const { Worker, isMainThread, parentPort } = require('worker_threads');\n\
+        const { execFileSync, fork } = require('child_process');\n\
+        if (process.send) { process.send('ipc'); process.disconnect(); }\n\
+        else if (isMainThread) {\n  console.log(execFileSync('echo', ['child']).toString().trim());\n  \
+        fork(__filename).on('message', (text) => console.log(text));\n  \
+        new Worker(__filename).on('message', (text) => console.log(text));\n\
+        } else parentPort.postMessage('worker');\n";
+    bed.put("script.js", program);
+    let printed = bed.works("node script.js");
+    for part in ["child", "ipc", "worker"] {
+        assert!(printed.contains(part), "{printed}");
+    }
+    bed.works("node -e 'new WebAssembly.Memory({ initial: 1, maximum: 65536 })'");
+}
+
+fn npm(bed: &Bed) {
+    if !needs("npm") {
+        return;
+    }
+    bed.put(
+        "lib/package.json",
+        r#"{"name": "lib", "version": "1.0.0", "main": "index.js"}"#,
+    );
+    bed.put("lib/index.js", "module.exports = 7;");
+    bed.put(
+        "package.json",
+        r#"{"name": "x", "version": "1.0.0", "scripts": {"go": "node -p \"require('lib')\""}, "dependencies": {"lib": "file:lib"}}"#,
+    );
+    bed.put(".npmrc", "fund=false\n");
+    bed.works("npm install --offline --no-audit && npm ls");
+    assert!(bed.works("npm run -s go").contains('7'));
+}
+
+fn pipes(bed: &Bed) {
+    assert_eq!(bed.works("seq 100 | sort -rn | head -n 1 | tr 0 x"), "1xx\n");
+    assert_eq!(
+        bed.works("diff <(seq 3) <(seq 3) && cat <<< here && echo $(cat /etc/hostname | wc -l) >/dev/null"),
+        "here\n"
+    );
+    bed.works("mkfifo pipe && (echo through > pipe &) && grep through pipe");
+}
+
+fn jobs(bed: &Bed) {
+    assert_eq!(
+        bed.works("(sleep 0.1; echo late) & (sleep 0.05; echo soon) & wait; echo done"),
+        "soon\nlate\ndone\n"
+    );
+    bed.works("timeout 5 true; ! timeout 0.1 sleep 5");
+}
+
+fn server(bed: &Bed) {
+    bed.put("page", "served");
+    let line = "python3 -m http.server 8123 --bind 127.0.0.1 >/dev/null 2>&1 & \
+        for i in $(seq 100); do python3 -c 'import urllib.request as u; print(u.urlopen(\"http://localhost:8123/page\").read().decode())' \
+        2>/dev/null && exit 0; sleep 0.05; done; exit 1";
+    assert_eq!(bed.works(line), "served\n");
+}
+
+fn unix_socket(bed: &Bed) {
+    let program = "import socket, threading, sys\n\
+        for path in ('/tmp/s', 's', '\\0own'):\n    a = socket.socket(socket.AF_UNIX); a.bind(path); a.listen()\n    \
+        threading.Thread(target=lambda: a.accept()[0].sendall(b'ok')).start()\n    \
+        b = socket.socket(socket.AF_UNIX); b.connect(path); assert b.recv(2) == b'ok'\n\
+        a, b = socket.socketpair(); a.sendall(b'x'); assert b.recv(1) == b'x'\nprint('ok')";
+    bed.put("script.py", program);
+    assert_eq!(bed.works("python3 script.py"), "ok\n");
+}
+
+fn large_output(bed: &Bed) {
+    let mut spec = bed.spec("head -c 100000000 /dev/zero");
+    spec.output_limit = u64::MAX;
+    assert_eq!(bed.run_spec(spec).stdout.len(), 100_000_000);
+}
+
+fn temporary(bed: &Bed) {
+    bed.works("f=$(mktemp) && echo x > $f && d=$(mktemp -d) && mv $f $d/ && ls $d && [ -d \"$TMPDIR\" ] && touch /var/tmp/y");
+    // The next command does not see it.
+    assert_eq!(bed.works("ls -A /tmp | grep -v paddock | wc -l").trim(), "0");
+}
+
+fn processes(bed: &Bed) {
+    let program = "import multiprocessing as m\nfrom multiprocessing import shared_memory\n\
+        def f(x): return x * x\n\
+        if __name__ == '__main__':\n    s = shared_memory.SharedMemory(create=True, size=4096); s.close(); s.unlink()\n    \
+        with m.Pool(4) as p: print(sum(p.map(f, range(10))))\n";
+    bed.put("script.py", program);
+    assert_eq!(bed.works("python3 script.py"), "285\n");
+    bed.works("for i in $(seq 300); do sleep 1 & done; kill %1; wait");
+}
+
+fn terminal(bed: &Bed) {
+    let program = "import pty, os\npty.spawn(['sh', '-c', 'test -t 0 && tty && stty size'])\n";
+    bed.put("script.py", program);
+    let printed = bed.works("python3 script.py");
+    assert!(printed.contains("/dev/pts/"), "{printed}");
+}
+
+fn links(bed: &Bed) {
+    bed.works(
+        "echo x > a && ln -s a b && ln a c && chmod 640 a && touch -d 2001-02-03 a && cp -a a d && [ -L b ] && \
+         [ $(stat -c %h a) = 2 ] && [ $(stat -c %a d) = 640 ] && mkdir -p x/y && mv x z && rm -r z && truncate -s 100 a && \
+         sync a && ln -sf d b && readlink b",
+    );
+}
+
+fn watching(bed: &Bed) {
+    let program = "import ctypes, os\nlibc = ctypes.CDLL(None)\nw = libc.inotify_init()\n\
+        assert libc.inotify_add_watch(w, b'.', 0x100) > 0\nopen('new', 'w').close()\nassert b'new' in os.read(w, 1024)\nprint('seen')";
+    bed.put("script.py", program);
+    assert_eq!(bed.works("python3 script.py"), "seen\n");
+}
+
+fn caches(bed: &Bed) {
+    bed.works("echo kept > ~/.cache/thing && mkdir -p ~/.npm/x ~/.cargo/registry/x && echo gone > ~/thing");
+    bed.works("[ $(cat ~/.cache/thing) = kept ] && [ -d ~/.npm/x ] && [ -d ~/.cargo/registry/x ] && [ ! -e ~/thing ]");
+}
+
+fn names(bed: &Bed) {
+    bed.works("[ -n \"$(id -un)\" ] && getent passwd $(id -u) && hostname && date && nproc && uname -a && cat /proc/meminfo | head -1");
+    assert_eq!(
+        bed.works("stat -c %u . && id -u")
+            .lines()
+            .collect::<std::collections::BTreeSet<_>>()
+            .len(),
+        1
+    );
+    assert!(
+        bed.works("echo ${LANG:-none}; printf 'ü' | wc -m")
+            .ends_with("1\n")
+            || std::env::var("LANG").is_err()
+    );
+}
+
+fn archives(bed: &Bed) {
+    bed.works("mkdir d && echo x > d/f && tar czf d.tgz d && rm -r d && tar xzf d.tgz && cat d/f && find . -name f | xargs grep x");
+}
+
+fn secrets(bed: &Bed) {
+    bed.put(".env", "A=1");
+    bed.works("git init -q && echo .env > .gitignore && echo x > a && git add -A && git status --short && ls -la && find . >/dev/null");
 }
