@@ -14,6 +14,7 @@ mod loose_json;
 mod model;
 mod retry_after;
 mod runaway;
+mod scripted;
 mod secret;
 mod sse;
 
@@ -21,6 +22,7 @@ pub use base_url::BaseUrl;
 pub use chat::{ChatConfig, ChatProvider};
 pub use dialect::{TextCall, TextCallProblem, TextCalls, read_text_calls};
 pub use model::*;
+pub use scripted::{Script, ScriptError, ScriptPace, ScriptedProvider, lay_out_sample_project};
 pub use secret::Secret;
 
 use async_trait::async_trait;

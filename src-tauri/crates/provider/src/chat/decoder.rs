@@ -377,7 +377,7 @@ pub(crate) fn calls_in_text(text: &str, names: &ToolNames, tools: &[ToolSpec]) -
         .collect()
 }
 
-/// 3.6 bytes per token, rounded up.
-fn tokens(bytes: usize) -> u32 {
+/// An estimate: 3.6 bytes per token, rounded up.
+pub(crate) fn tokens(bytes: usize) -> u32 {
     u32::try_from((bytes * 5).div_ceil(18)).unwrap_or(u32::MAX)
 }

@@ -9,6 +9,7 @@ mod quirks;
 mod request;
 mod think;
 
+pub(crate) use decoder::tokens;
 pub(crate) use think::split_lone_close;
 
 use crate::failure::{Origin, ServerWords};
