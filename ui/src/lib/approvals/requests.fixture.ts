@@ -13,7 +13,7 @@ export function commandRequest(change: Partial<ApprovalRequest> = {}): ApprovalR
   return {
     id: 't1.i5.c1.a1',
     call: 't1.i5.c1',
-    item: 't1.i5.c1',
+    item: 51,
     turn: 1,
     iteration: 5,
     requested: 1_000,
@@ -21,6 +21,7 @@ export function commandRequest(change: Partial<ApprovalRequest> = {}): ApprovalR
     arguments: '{"command":"npm install --save-dev fake-clock","timeout_seconds":60}',
     verb: 'run',
     target: 'npm install --save-dev fake-clock',
+    access: [{ access: 'exec', command: 'npm install --save-dev fake-clock' }],
     classes: ['command', 'network'],
     body: {
       body: 'command',
@@ -48,7 +49,7 @@ export function changeRequest(change: Partial<ApprovalRequest> = {}): ApprovalRe
   return commandRequest({
     id: 't1.i6.c1.a1',
     call: 't1.i6.c1',
-    item: 't1.i6.c1',
+    item: 61,
     iteration: 6,
     tool: 'edit_file',
     arguments: '{"path":"src/login.ts","content":"clock.schedule(check, 100)\\n"}',
@@ -98,7 +99,7 @@ export function deleteRequest(change: Partial<ApprovalRequest> = {}): ApprovalRe
   return commandRequest({
     id: 't1.i6.c2.a1',
     call: 't1.i6.c2',
-    item: 't1.i6.c2',
+    item: 62,
     iteration: 6,
     requested: 2_000,
     tool: 'delete_files',
@@ -126,7 +127,7 @@ export function outsideRequest(change: Partial<ApprovalRequest> = {}): ApprovalR
   return commandRequest({
     id: 't1.i7.c1.a1',
     call: 't1.i7.c1',
-    item: 't1.i7.c1',
+    item: 71,
     iteration: 7,
     requested: 3_000,
     tool: 'read_file',

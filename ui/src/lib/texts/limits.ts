@@ -69,11 +69,8 @@ export const paused = {
     fineWhy: 'Paddock stops watching for this pattern until the turn ends.',
   },
   breaker: {
-    title: (tool: string, times: number): Readonly<{ before: string; tool: string; after: string }> => ({
-      before: '',
-      tool,
-      after: ` failed ${times === 1 ? 'once' : `${count(times)} times`} in a row`,
-    }),
+    title: (tool: string, times: number): string =>
+      times === 0 ? `${tool} failed several times in a row` : `${tool} failed ${count(times)} times in a row`,
     attempt: (n: number): string => `Try ${count(n)}`,
     iteration: (n: number): string => `iteration ${count(n)}`,
     noReason: 'No reason was given.',

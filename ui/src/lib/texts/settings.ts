@@ -20,6 +20,7 @@ export const settings = {
   undo: 'Undo',
   undone: 'Back as it was.',
   notSaved: 'The change was not saved.',
+  dismiss: 'Dismiss',
   loading: 'Reading settings…',
 } as const
 

@@ -1,0 +1,48 @@
+/** What the docks and the strip need to know of a session's items, read from the loaded ones. */
+import type { CallItem, Item } from '$lib/protocol'
+import type { OpenSession } from '$lib/timeline/timeline.svelte'
+
+export class SessionFacts {
+  readonly #session: OpenSession
+  readonly items: readonly Item[] = $derived.by(() => this.#session.order.map((cell) => cell.item))
+  /** Questions of the agent that wait for an answer. */
+  readonly questions: readonly { call: CallItem; iteration: number }[] = $derived.by(() => this.#questions())
+  /** The call that runs, for the words of the strip. */
+  readonly running: { tool: string; target: string } | undefined = $derived.by(() => this.#running())
+  /** Why the turn failed. */
+  readonly failure: string | undefined = $derived.by(() => this.#failure())
+
+  constructor(session: OpenSession) {
+    this.#session = session
+  }
+
+  #questions(): { call: CallItem; iteration: number }[] {
+    return this.#ofTurn().flatMap(({ kind, status, iteration }) =>
+      kind.type === 'call' && kind.verb === 'ask' && status === 'waiting' && this.#asks(kind)
+        ? [{ call: kind, iteration }]
+        : [],
+    )
+  }
+
+  /** A question waits only while the turn waits for its answer, and its arguments are complete. */
+  #asks(call: CallItem): boolean {
+    return this.#session.turn?.status.state === 'waiting_for_answer' && call.arguments !== ''
+  }
+
+  #running(): { tool: string; target: string } | undefined {
+    if (this.#session.turn?.status.state !== 'using_tools') return undefined
+    const item = this.#ofTurn().findLast((one) => one.kind.type === 'call' && one.status === 'running')
+    return item?.kind.type === 'call' ? { tool: item.kind.tool, target: item.kind.target } : undefined
+  }
+
+  #failure(): string | undefined {
+    if (this.#session.turn?.status.state !== 'failed') return undefined
+    const item = this.#ofTurn().findLast((one) => one.kind.type === 'error')
+    return item?.kind.type === 'error' ? item.kind.error.message : undefined
+  }
+
+  #ofTurn(): Item[] {
+    const turn = this.#session.turn?.turn
+    return this.items.filter((item) => item.turn === turn)
+  }
+}
