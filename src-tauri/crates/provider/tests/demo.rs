@@ -40,7 +40,7 @@ impl Loop {
         let folder = tempfile::tempdir().unwrap();
         lay_out_sample_project(folder.path()).unwrap();
         Self {
-            provider: ScriptedProvider::demo(ProviderId::new("demo"), ScriptPace::INSTANT).unwrap(),
+            provider: ScriptedProvider::demo(ProviderId::new("demo")).pace(ScriptPace::INSTANT),
             folder,
             messages: vec![user("The discount is too small. Please fix it.")],
             tools: vec![ToolSpec {
@@ -146,7 +146,7 @@ impl Loop {
         });
         if self.guard && repeated == 3 {
             self.messages.push(user(
-                "[Paddock] The same call gave the same result 3 times. Try another way.",
+                "You made the same call with the same result several times. Do something else, or ask.",
             ));
         }
         said
@@ -163,9 +163,14 @@ impl Loop {
             self.asked += 1;
             match decision {
                 Decision::Approve => {}
-                Decision::Reject => return (false, "The person rejected this call.".into()),
+                Decision::Reject => {
+                    return (
+                        false,
+                        "Rejected without a reason; do not repeat this call.".into(),
+                    );
+                }
                 Decision::Reason => {
-                    return (false, format!("The person rejected this call. Reason: {REASON}"));
+                    return (false, format!("The user rejected this call and says: {REASON}"));
                 }
             }
         }
@@ -178,7 +183,11 @@ impl Loop {
             "edit_file" => {
                 if let Some(program) = self.edited_program.take() {
                     fs::write(self.path(&text("path")), program).unwrap();
-                    return (true, "Written as edited by the person.".into());
+                    return (
+                        true,
+                        "The user edited this call before approving it. It ran with: {}\n1 line changed"
+                            .into(),
+                    );
                 }
                 let content = fs::read_to_string(self.path(&text("path"))).unwrap();
                 if content.matches(&text("old_text")).count() != 1 {
@@ -245,7 +254,7 @@ impl Loop {
                     .all(|part| matches!(part, AnswerPart::Text(_)))
             );
             assert!(text_of(&report).starts_with("I finish up here."));
-            let rejected_with_reason = self.last_result_contains("Reason:");
+            let rejected_with_reason = self.last_result_contains("says:");
             let said = self.iterate().await;
             assert!(!said.is_empty() && !said.contains('{'), "{said}");
             assert_eq!(said.contains(REASON), rejected_with_reason, "{said}");
@@ -354,13 +363,15 @@ async fn an_edit_of_the_person_is_noticed_and_a_wrong_one_is_repaired() {
 async fn steering_is_acknowledged_and_the_story_goes_on() {
     let mut demo = Loop::new(&[]);
     demo.iterate().await;
-    demo.messages.push(user("Use whole cents, please"));
+    demo.messages.push(user(
+        "Use whole cents, please\n\n2 iterations remain after this one.",
+    ));
     let said = demo.iterate().await;
     assert!(
-        said.contains("Use whole cents, please") && said.contains("Found it"),
+        said.contains("“Use whole cents, please”") && said.contains("Found it"),
         "{said}"
     );
-    demo.messages.push(user("[Paddock] 2 iterations remain."));
+    demo.messages.push(user("1 iteration remains after this one."));
     assert!(!demo.iterate().await.contains("remain"));
     demo.play().await;
 }
@@ -374,7 +385,8 @@ async fn a_stopped_turn_goes_on_where_it_was() {
             text: "Found i".into(),
         }],
     });
-    demo.messages.push(user("go on"));
+    demo.messages
+        .push(user("(The user stopped the turn here.)\n\ngo on"));
     assert!(demo.iterate().await.contains("Found it"));
 }
 
@@ -450,14 +462,10 @@ fn the_sample_project_overwrites_nothing() {
 
 #[tokio::test]
 async fn words_come_one_by_one_at_a_live_pace() {
-    let provider = ScriptedProvider::demo(
-        ProviderId::new("demo"),
-        ScriptPace {
-            first_byte: Millis(20),
-            word: Millis(1),
-        },
-    )
-    .unwrap();
+    let provider = ScriptedProvider::demo(ProviderId::new("demo")).pace(ScriptPace {
+        first_byte: Millis(20),
+        word: Millis(1),
+    });
     let request = ModelRequest {
         model: String::new(),
         system: "".into(),

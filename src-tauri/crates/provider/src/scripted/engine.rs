@@ -51,8 +51,19 @@ pub(super) fn next_turn<'a>(
     let mut inbox = Inbox::default();
     for message in messages {
         match message {
-            Message::User { text } if is_notice(script, text) => inbox.notices.push(text),
-            Message::User { text } => inbox.said.push(text),
+            // What the loop adds and what the person wrote meanwhile come as paragraphs of one message.
+            Message::User { text } => {
+                for paragraph in text
+                    .split("\n\n")
+                    .filter(|paragraph| !paragraph.trim().is_empty())
+                {
+                    if is_notice(script, paragraph) {
+                        inbox.notices.push(paragraph);
+                    } else {
+                        inbox.said.push(paragraph.trim());
+                    }
+                }
+            }
             Message::Results { results } => inbox.results.extend(results),
             Message::Agent { parts } => {
                 if script.replay(&mut progress, &inbox, parts) {
@@ -182,12 +193,12 @@ impl Script {
 
     fn turn<'a>(&'a self, choice: &Choice<'a>, progress: &Progress<'_>, inbox: &Inbox<'_>) -> Turn<'a> {
         let reason = self.rejected(inbox).and_then(|result| reason_of(&result.text));
-        let said = inbox.said.last().copied().unwrap_or_default().trim();
+        let said = inbox.said.join(" ");
         let fill = |text: &str| {
             text.replace("{done}", &self.report(progress, true))
                 .replace("{open}", &self.report(progress, false))
                 .replace("{reason}", reason.as_deref().unwrap_or_default())
-                .replace("{said}", said)
+                .replace("{said}", &said)
         };
         let mut say = fill(&choice.step.say);
         if choice.acknowledge {
@@ -268,23 +279,20 @@ impl Step {
     }
 }
 
-/// Whether a message comes from the loop: it says so in brackets, or speaks of iterations or repetition.
-fn is_notice(script: &Script, text: &str) -> bool {
-    let lower = text.trim_start().to_lowercase();
-    lower.starts_with(['[', '<'])
-        || lower.starts_with("paddock:")
-        || contains_any(&lower, &script.notices)
-        || contains_any(&lower, &script.hints)
+/// Whether a paragraph comes from the loop and not from the person.
+fn is_notice(script: &Script, paragraph: &str) -> bool {
+    let lower = paragraph.to_lowercase();
+    contains_any(&lower, &script.notices) || contains_any(&lower, &script.hints)
 }
 
 fn contains_any(lower: &str, words: &[String]) -> bool {
     words.iter().any(|word| lower.contains(&word.to_lowercase()))
 }
 
-/// The reason in the text of a rejection: after "reason:" or between typographic quotation marks.
+/// The reason in the text of a rejection: after "says:" or "reason:", or between typographic quotation marks.
 fn reason_of(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
-    let after = ["reason:", "says:", "said:"]
+    let after = ["says:", "reason:"]
         .iter()
         .find_map(|words| lower.find(words).map(|at| at + words.len()))
         .and_then(|at| text.get(at..))

@@ -15,7 +15,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use paddock_protocol::{FinishReason, Millis, ModelError, ModelErrorKind, ProviderId, Usage};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 /// How fast a scripted model speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,31 +42,41 @@ impl ScriptPace {
 /// Plays a script.
 pub struct ScriptedProvider {
     id: ProviderId,
-    script: Arc<Script>,
+    script: Option<Arc<Script>>,
     pace: ScriptPace,
 }
 
+static DEMO: LazyLock<Option<Arc<Script>>> =
+    LazyLock::new(|| match Script::parse(include_str!("demo.json")) {
+        Ok(script) => Some(Arc::new(script)),
+        Err(error) => {
+            tracing::error!(%error, "the demo has no script");
+            None
+        }
+    });
+
 impl ScriptedProvider {
-    /// The demo that comes with Paddock.
-    pub fn demo(id: ProviderId, pace: ScriptPace) -> Result<Self, ScriptError> {
-        static DEMO: OnceLock<Arc<Script>> = OnceLock::new();
-        let script = match DEMO.get() {
-            Some(script) => Arc::clone(script),
-            None => {
-                let script = Arc::new(Script::parse(include_str!("demo.json"))?);
-                Arc::clone(DEMO.get_or_init(|| script))
-            }
-        };
-        Ok(Self { id, script, pace })
+    /// The demo that comes with Paddock, at the pace of a real model.
+    pub fn demo(id: ProviderId) -> Self {
+        Self {
+            id,
+            script: DEMO.clone(),
+            pace: ScriptPace::LIVE,
+        }
     }
 
     /// Any other script, for example of a test.
-    pub fn new(id: ProviderId, script: Script, pace: ScriptPace) -> Self {
+    pub fn new(id: ProviderId, script: Script) -> Self {
         Self {
             id,
-            script: Arc::new(script),
-            pace,
+            script: Some(Arc::new(script)),
+            pace: ScriptPace::LIVE,
         }
+    }
+
+    pub fn pace(mut self, pace: ScriptPace) -> Self {
+        self.pace = pace;
+        self
     }
 
     async fn wait(&self, time: Millis) {
@@ -99,7 +109,10 @@ impl Provider for ScriptedProvider {
         request: &ModelRequest,
         on_event: &mut (dyn FnMut(ModelEvent) + Send),
     ) -> Result<Answer, ModelError> {
-        let turn = engine::next_turn(&self.script, &request.messages, !request.tools.is_empty());
+        let turn = self
+            .script
+            .as_deref()
+            .and_then(|script| engine::next_turn(script, &request.messages, !request.tools.is_empty()));
         let Some(turn) = turn else {
             return Err(ModelError::new(
                 ModelErrorKind::BadRequest,
@@ -163,7 +176,7 @@ impl Provider for ScriptedProvider {
     }
 
     async fn models(&self) -> Result<Vec<String>, ModelError> {
-        Ok(vec![self.script.model.clone()])
+        Ok(self.script.iter().map(|script| script.model.clone()).collect())
     }
 }
 

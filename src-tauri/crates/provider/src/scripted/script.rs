@@ -188,3 +188,13 @@ fn for_this_system(value: &mut Value) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_demo_has_a_script_without_dead_ends() {
+        Script::parse(include_str!("demo.json")).unwrap();
+    }
+}
