@@ -70,8 +70,6 @@ pub fn check() -> Result<()> {
             DESKTOP,
             "--package",
             "paddock-cli",
-            "--lib",
-            "--bins",
         ]);
         cargo
             .env("CC_aarch64_apple_darwin", &stand_in)
