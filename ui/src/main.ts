@@ -10,4 +10,9 @@ if (target === null) throw new Error('index.html has no #app element')
 const query = new URLSearchParams(location.search)
 const app = new App(await chooseHost(query))
 mount(AppView, { target, context: appContext(app) })
-void app.start()
+await app.start()
+// Recordings of a session open it at once.
+if (import.meta.env.DEV || import.meta.env.MODE === 'fixture') {
+  const { openRecording } = await import('./fixtures/open')
+  await openRecording(app, query)
+}

@@ -6,6 +6,7 @@ import { getContext } from 'svelte'
 import type { About, ClientError, ProjectFacts, SessionId, SessionSummary, Settings } from '$lib/protocol'
 import { Client } from './host/client'
 import { hostError, type Host } from './host/host'
+import { layout } from './layout.svelte'
 import { OpenSession } from './timeline/timeline.svelte'
 
 export type View = 'start' | 'session' | 'sessions' | 'settings'
@@ -32,8 +33,14 @@ export class App {
   about = $state.raw<About | undefined>()
   /** Why the core did not answer at the start. */
   problem = $state.raw<ClientError | undefined>()
+  /** The sidebar as a sheet, where it has no column. */
   sidebarOpen = $state(false)
+  /** The sidebar's column is folded to the rail. */
+  sidebarHidden = $state(false)
+  /** The side panel's column. */
   panelOpen = $state(true)
+  /** The side panel as a sheet, where it has no column. */
+  panelSheetOpen = $state(false)
   /** The item the timeline is asked to show and focus; taken and cleared by the timeline. */
   wantedItem = $state<number | undefined>()
   toasts = $state.raw<readonly Toast[]>([])
@@ -119,6 +126,30 @@ export class App {
 
   async saveSettings(settings: Settings): Promise<void> {
     this.settings = await this.client.saveSettings(settings)
+  }
+
+  /** For actions without a place of their own for errors: a failure is shown as a notice. */
+  attempt(work: Promise<unknown>): void {
+    work.catch((thrown: unknown) => {
+      const { message, hint } = hostError(thrown).error
+      this.toast(message, { detail: hint, tone: 'danger' })
+    })
+  }
+
+  /** Brings the sidebar in, as a column or as a sheet. */
+  showSidebar(): void {
+    if (layout.sidebarColumn) this.sidebarHidden = false
+    else this.sidebarOpen = true
+  }
+
+  toggleSidebar(): void {
+    if (layout.sidebarColumn) this.sidebarHidden = !this.sidebarHidden
+    else this.sidebarOpen = !this.sidebarOpen
+  }
+
+  togglePanel(): void {
+    if (layout.panelColumn) this.panelOpen = !this.panelOpen
+    else this.panelSheetOpen = !this.panelSheetOpen
   }
 
   toast(text: string, options: { detail?: string | undefined; tone?: Toast['tone'] } = {}): void {

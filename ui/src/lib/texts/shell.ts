@@ -6,6 +6,8 @@ export const shell = {
   tryAgain: 'Try again',
   sessions: 'Sessions',
   sidebar: 'Sidebar',
+  newSession: 'New session',
+  settings: 'Settings',
   showSidebar: 'Show sessions',
   hideSidebar: 'Hide sessions',
   showPanel: 'Show changes',
@@ -18,6 +20,10 @@ export const shell = {
   lost: 'The connection to the core was lost.',
   reconnect: 'Connect again',
   noSession: 'No session is open.',
+  emptyTitle: (project: string): string =>
+    project === '' ? 'What should be done?' : `What should be done in ${project}?`,
+  emptyText:
+    'Say what you want in your own words. You see every step, and you are asked before anything risky.',
   density: 'Density',
   densityWords: { compact: 'Compact', normal: 'Normal', full: 'Full' },
   densityNow: (name: string): string => `Density: ${name}`,

@@ -93,6 +93,7 @@ export const timeline = {
   exit: (code: number): string => `exit ${code}`,
   timedOut: 'timed out',
   outside: 'outside',
+  rule: 'rule',
   took: (millis: number): string => duration(millis),
   ticking: (millis: number): string => `${count(Math.floor(millis / 1000))} s`,
   jump: 'Jump to latest',

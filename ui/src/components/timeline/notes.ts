@@ -1,0 +1,100 @@
+/** Which words, icon and details belong to an item that is no call and no text. */
+import ArrowLeftRight from '@lucide/svelte/icons/arrow-left-right'
+import CircleAlert from '@lucide/svelte/icons/circle-alert'
+import Gauge from '@lucide/svelte/icons/gauge'
+import Hourglass from '@lucide/svelte/icons/hourglass'
+import RefreshCw from '@lucide/svelte/icons/refresh-cw'
+import RotateCw from '@lucide/svelte/icons/rotate-cw'
+import Undo2 from '@lucide/svelte/icons/undo-2'
+import Unplug from '@lucide/svelte/icons/unplug'
+import Zap from '@lucide/svelte/icons/zap'
+import type { Component } from 'svelte'
+import type { CallId, ItemKind, ModelError } from '$lib/protocol'
+import { roleWords } from '$lib/texts/modes'
+import { notes, type NoteWords } from '$lib/texts/timeline'
+
+export interface NoteDetail {
+  text: string
+  fact?: string | undefined
+}
+
+export interface Note {
+  words: NoteWords
+  icon: Component<{ size?: number; strokeWidth?: number }>
+  details: NoteDetail[]
+}
+
+type TargetOf = (call: CallId) => string | undefined
+
+function errorDetails(error: ModelError): NoteDetail[] {
+  const status = error.status === undefined ? [] : [{ text: notes.status(error.status) }]
+  return error.details === undefined ? status : [...status, { text: error.details }]
+}
+
+function callDetails(calls: readonly CallId[], targetOf: TargetOf): NoteDetail[] {
+  return calls.map((call) => ({ text: targetOf(call) ?? call }))
+}
+
+/** The note of an item; nothing for calls, texts and summaries. */
+export function noteOf(kind: ItemKind, targetOf: TargetOf): Note | undefined {
+  switch (kind.type) {
+    case 'retry':
+      return {
+        words: notes.retry(kind.attempt, kind.of, kind.error.message),
+        icon: RotateCw,
+        details: errorDetails(kind.error),
+      }
+    case 'malformed':
+      return {
+        words: notes.malformed(kind.attempt, kind.of, kind.reason),
+        icon: RefreshCw,
+        details: [{ text: kind.raw }],
+      }
+    case 'guard':
+      return {
+        words: notes.guard(kind.pattern, kind.calls.length, kind.paused),
+        icon: RefreshCw,
+        details: callDetails(kind.calls, targetOf),
+      }
+    case 'breaker':
+      return {
+        words: notes.breaker(kind.tool, kind.calls.length),
+        icon: Unplug,
+        details: callDetails(kind.calls, targetOf),
+      }
+    case 'limit':
+      return {
+        words: notes.limit(kind.reached),
+        icon: kind.reached.limit === 'active_time' ? Hourglass : Gauge,
+        details: [],
+      }
+    case 'recovery':
+      return {
+        words: notes.recovery(kind.unknown.map((call) => targetOf(call) ?? call)),
+        icon: Zap,
+        details: [],
+      }
+    case 'role_change':
+      return {
+        words: notes.roleChange(roleWords[kind.from].name, roleWords[kind.to].name),
+        icon: ArrowLeftRight,
+        details: [],
+      }
+    case 'model_change':
+      return { words: notes.modelChange(kind.from.model, kind.to.model), icon: ArrowLeftRight, details: [] }
+    case 'error':
+      return {
+        words: notes.error(kind.error.message, kind.error.hint),
+        icon: CircleAlert,
+        details: errorDetails(kind.error),
+      }
+    case 'undo':
+      return {
+        words: notes.undo(kind.redo, kind.files.length),
+        icon: Undo2,
+        details: kind.files.map((file) => ({ text: file.path, fact: notes.undoneFile(file.result) })),
+      }
+    default:
+      return undefined
+  }
+}
