@@ -61,7 +61,7 @@ pub(crate) fn shorten(text: &str, head: usize, tail: usize) -> Option<Shortened<
     }
     let mut end = end_of(text, tail);
     let at_line_start = text[..text.len() - end.len()].ends_with('\n');
-    if !at_line_start && let Some(at) = end[..end.len().saturating_sub(1)].find('\n') {
+    if !at_line_start && let Some(at) = end.find('\n').filter(|at| at + 1 < end.len()) {
         end = &end[at + 1..];
     }
     let between = &text[begin.len()..text.len() - end.len()];

@@ -41,13 +41,13 @@ impl TypedTool for EditFile {
     fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
         let path = paths::locate(cx, &input.path)?;
         let old = change::current(cx, &path)?;
-        Ok(plan(path, old, &input)?.0.prepared(cx))
+        Ok(plan(cx, path, old, &input)?.0.prepared(cx))
     }
 
     fn run(input: Input, cx: &CallContext, _: &Stop) -> Result<CallOutput, ToolError> {
         let path = paths::locate(cx, &input.path)?;
         let old = change::current_approved(cx, &path)?;
-        let (plan, found) = plan(path, old, &input)?;
+        let (plan, found) = plan(cx, path, old, &input)?;
         let change = plan.carry_out(cx)?;
         let mut text = change::report(&change, &plan.new);
         if found.replacements.len() > 1 {
@@ -67,7 +67,12 @@ impl TypedTool for EditFile {
     }
 }
 
-fn plan(path: RelativePath, old: Option<Vec<u8>>, input: &Input) -> Result<(Plan, Match), ToolError> {
+fn plan(
+    cx: &CallContext,
+    path: RelativePath,
+    old: Option<Vec<u8>>,
+    input: &Input,
+) -> Result<(Plan, Match), ToolError> {
     let Some(bytes) = old else {
         return Err(ToolError::Model(format!(
             "`{path}` does not exist. Use write_file to create it."
@@ -84,8 +89,12 @@ fn plan(path: RelativePath, old: Option<Vec<u8>>, input: &Input) -> Result<(Plan
             "`old_text` is empty; give the text to replace, or use write_file for a whole file".to_owned(),
         ));
     }
-    let found = matching::find(&text.content, &input.old_text, &input.new_text, input.all)
-        .map_err(|none| ToolError::Model(explain(&path, &text.content, &none)))?;
+    let found =
+        matching::find(&text.content, &input.old_text, &input.new_text, input.all).map_err(|none| {
+            // Not even a hint of what is in a file that may not be read without being asked for.
+            let hidden = paths::is_hidden_secret(cx, &path);
+            ToolError::Model(explain(&path, &text.content, &none, hidden))
+        })?;
     let new = text.encode(&found.apply(&text.content)).map_err(|letter| {
         ToolError::Model(format!(
             "`{path}` is not stored as UTF-8 and cannot hold “{letter}”; nothing was changed. Use other letters, or write_file for the whole file."
@@ -106,8 +115,11 @@ fn plan(path: RelativePath, old: Option<Vec<u8>>, input: &Input) -> Result<(Plan
     ))
 }
 
-fn explain(path: &RelativePath, content: &str, none: &NoMatch) -> String {
+fn explain(path: &RelativePath, content: &str, none: &NoMatch, hidden: bool) -> String {
     match none {
+        _ if hidden => {
+            format!("`old_text` is not in `{path}` in one place; nothing was changed. Read the file first.")
+        }
         NoMatch::Nowhere { nearest: None } => {
             format!(
                 "`old_text` is not in `{path}`, nor anything like it; nothing was changed. Read the file first."

@@ -305,3 +305,204 @@ fn nearest(lines: &[Line], wanted: &[&str]) -> Option<Range<usize>> {
     let start = at.saturating_sub(offset);
     (ratio > 0.5).then(|| start + 1..(start + 1 + size).min(lines.len() + 1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn edited(content: &str, old: &str, new: &str) -> Result<(String, How), NoMatch> {
+        find(content, old, new, false).map(|found| (found.apply(content), found.how))
+    }
+
+    #[test]
+    fn exact_text_is_replaced_exactly() {
+        for (content, old, new, expected) in [
+            ("a b c", "b", "x", "a x c"),
+            ("a\nb\nc\n", "b\n", "", "a\nc\n"),
+            ("a\r\nb\r\n", "b", "x\ny", "a\r\nx\r\ny\r\n"),
+            ("a\nb\n", "b", "x\r\ny", "a\nx\ny\n"),
+            ("one", "one", "x\r\ny", "x\r\ny"),
+            ("é日é", "日", "🎉", "é🎉é"),
+        ] {
+            assert_eq!(
+                edited(content, old, new),
+                Ok((expected.to_owned(), How::Exactly)),
+                "{content:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_line_ends_are_the_same_text() {
+        let how = How::LineEnds;
+        assert_eq!(
+            edited("a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\n"),
+            Ok(("x\r\ny\r\nc\r\n".into(), how))
+        );
+        assert_eq!(edited("a\nb\nc\n", "b\r\nc", "x"), Ok(("a\nx\n".into(), how)));
+        assert_eq!(
+            edited("q\r\na\nb\r\n", "a\nb\n", "x\n"),
+            Ok(("q\r\nx\r\n".into(), how))
+        );
+        assert_eq!(
+            edited("a\r\nb\r\na\r\nb\r\n", "a\nb", "x"),
+            Err(NoMatch::Several { lines: vec![1, 3] })
+        );
+    }
+
+    #[test]
+    fn evenly_shifted_lines_are_found_and_shifted_back() {
+        let content = "fn a() {\n    if x {\n        y();  \n    }\n}\n";
+        let how = How::WhiteSpace;
+        assert_eq!(
+            edited(
+                content,
+                "if x {\n    y();\n}\n",
+                "if z {\n    y();\n\n    w();\n}\n"
+            ),
+            Ok((
+                "fn a() {\n    if z {\n        y();\n\n        w();\n    }\n}\n".into(),
+                how
+            ))
+        );
+        assert_eq!(
+            edited("a\n  b\n", "    a\n      b", "    c\n      d"),
+            Ok(("c\n  d\n".into(), how)),
+            "less indentation in the file"
+        );
+        assert_eq!(
+            edited("\tx\r\n\ty\r\n", "x\ny\n", "x\nz\n"),
+            Ok(("\tx\r\n\tz\r\n".into(), how))
+        );
+        assert_eq!(
+            edited("  a\n\n  b", "a\n\nb\n", "c\n"),
+            Ok(("  c\n".into(), how)),
+            "no line end at the end"
+        );
+    }
+
+    #[test]
+    fn nothing_is_guessed() {
+        assert_eq!(
+            edited("x\ny\nx\n", "x", "z"),
+            Err(NoMatch::Several { lines: vec![1, 3] })
+        );
+        assert_eq!(
+            edited("aaa", "aa", "b"),
+            Err(NoMatch::Several { lines: vec![1, 1] }),
+            "overlapping places count"
+        );
+        assert_eq!(
+            edited("日日日", "日日", "b"),
+            Err(NoMatch::Several { lines: vec![1, 1] })
+        );
+        let twice = "if a {\n  x();\n}\n    x();\n";
+        assert_eq!(
+            edited(twice, "x();  \n", "y();\n"),
+            Err(NoMatch::Several { lines: vec![2, 4] })
+        );
+        assert_eq!(
+            edited("  a\n\tb\n", "a\nb\n", "c\n"),
+            Err(NoMatch::Uneven { lines: 1..3 })
+        );
+        assert_eq!(
+            edited("a\n  b\n", "  a\n    b\n", "  a\nb\n"),
+            Err(NoMatch::Uneven { lines: 1..3 }),
+            "a new line without the indentation that all others have"
+        );
+        assert_eq!(edited("a\n", " \n", "b"), Err(NoMatch::Nowhere { nearest: None }));
+        assert_eq!(edited("", "a", "b"), Err(NoMatch::Nowhere { nearest: None }));
+    }
+
+    #[test]
+    fn all_replaces_what_does_not_overlap() {
+        let all = |content: &str, old: &str| find(content, old, "b", true).map(|found| found.apply(content));
+        assert_eq!(all("a.a.a", "a"), Ok("b.b.b".into()));
+        assert_eq!(all("aaaa", "aa"), Ok("bb".into()));
+        assert_eq!(all("x\r\ny\r\nx\r\ny\r\n", "x\ny"), Ok("b\r\nb\r\n".into()));
+        assert_eq!(
+            all(" x\n  x\n", "x \n"),
+            Err(NoMatch::Several { lines: vec![1, 2] })
+        );
+    }
+
+    #[test]
+    fn the_nearest_lines_are_named() {
+        let content = "one\ntwo\nthree\nfour\nfive\n";
+        let nearest = |old| match edited(content, old, "x") {
+            Err(NoMatch::Nowhere { nearest }) => nearest,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(nearest("two\nthree!\nfour"), Some(2..5));
+        assert_eq!(nearest("threee"), Some(3..4));
+        assert_eq!(nearest("zzzzzzzz"), None);
+        assert_eq!(
+            nearest("a\nb\nc\nd\ne\nf\nfive\n"),
+            Some(1..6),
+            "longer than the file"
+        );
+    }
+
+    fn lines() -> impl Strategy<Value = Vec<String>> {
+        proptest::collection::vec("[ \t]{0,4}[ab日]{0,3}[ ]{0,1}", 1..12)
+    }
+
+    proptest! {
+        /// Whatever is found, everything outside of it stays, byte for byte.
+        #[test]
+        fn nothing_outside_of_the_match_changes(file in lines(), old in lines(), new in lines(), crlf in any::<bool>(), all in any::<bool>()) {
+            let content = file.join(if crlf { "\r\n" } else { "\n" });
+            let old = old.join("\n");
+            prop_assume!(!old.is_empty());
+            if let Ok(found) = find(&content, &old, &new.join("\n"), all) {
+                let mut at = 0;
+                let mut kept = String::new();
+                for replacement in &found.replacements {
+                    prop_assert!(replacement.range.start >= at && replacement.range.end <= content.len());
+                    let place = &content[replacement.range.clone()];
+                    let same = |text: &str| text.split('\n').map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+                    prop_assert_eq!(same(place), same(&old), "a place says the same as the old text but for white space");
+                    kept.push_str(&content[at..replacement.range.start]);
+                    kept.push('\0');
+                    at = replacement.range.end;
+                }
+                kept.push_str(&content[at..]);
+                let marked = Match {
+                    replacements: found.replacements.iter().map(|one| Replacement { text: "\0".into(), ..one.clone() }).collect(),
+                    how: found.how,
+                };
+                prop_assert_eq!(marked.apply(&content), kept);
+                prop_assert!(all || found.replacements.len() == 1);
+            }
+        }
+
+        /// A part of the file that occurs once is replaced there and nowhere else.
+        #[test]
+        fn a_part_that_occurs_once_is_replaced_there(file in "[a-d\n ]{1,40}", from in 0usize..40, size in 1usize..10, new in "[x-z\n]{0,8}") {
+            let from = from.min(file.len() - 1);
+            let to = (from + size).min(file.len());
+            let old = &file[from..to];
+            let once = (0..file.len()).filter(|at| file[*at..].starts_with(old)).count() == 1;
+            let result = edited(&file, old, &new);
+            if once {
+                prop_assert_eq!(result, Ok((format!("{}{new}{}", &file[..from], &file[to..]), How::Exactly)));
+            } else {
+                prop_assert!(matches!(result, Err(NoMatch::Several { .. })), "not several");
+            }
+        }
+
+        /// An edit of a CRLF file is the edit of the LF file, with CRLF.
+        #[test]
+        fn line_ends_make_no_difference(file in lines(), old in lines(), new in lines()) {
+            let old = old.join("\n");
+            prop_assume!(!old.is_empty() && file.len() > 1);
+            let lf = file.join("\n");
+            let crlf = lf.replace('\n', "\r\n");
+            let new = new.join("\n");
+            let on_lf = find(&lf, &old, &new, false).map(|found| found.apply(&lf).replace('\n', "\r\n"));
+            let on_crlf = find(&crlf, &old, &new, false).map(|found| found.apply(&crlf));
+            prop_assert_eq!(on_lf, on_crlf);
+        }
+    }
+}

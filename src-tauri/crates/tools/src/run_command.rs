@@ -65,6 +65,12 @@ impl RunCommand {
         if cx.root.metadata(&folder).map_err(paths::failure)?.kind != Kind::Folder {
             return Err(ToolError::Model(format!("`{folder}` is not a folder.")));
         }
+        if cx.read_only && !cx.sandbox.confined {
+            return Err(ToolError::Model(
+                "Commands must not change anything in this role, and this machine cannot make sure of that; it was not run."
+                    .to_owned(),
+            ));
+        }
         let wanted = input
             .time_limit_s
             .filter(|seconds| *seconds > 0)

@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn encodings_are_told_apart() {
-        let cases: [(&[u8], Option<(Encoding, bool, &str)>); 12] = [
-            (b"", Some((Encoding::Utf8, false, ""))),
+        let cases = [
+            (&b""[..], Some((Encoding::Utf8, false, ""))),
             ("é 日本".as_bytes(), Some((Encoding::Utf8, false, "é 日本"))),
             (b"\xef\xbb\xbfa", Some((Encoding::Utf8, true, "a"))),
             (b"\xff\xfea\0\xe9\0", Some((Encoding::Utf16Le, true, "aé"))),

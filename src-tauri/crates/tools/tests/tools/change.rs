@@ -1,0 +1,273 @@
+use crate::support::Project;
+use paddock_protocol::*;
+use paddock_tools::*;
+use serde_json::json;
+use std::sync::Arc;
+
+#[tokio::test]
+async fn write_file_makes_files_and_folders() {
+    let project = Project::new(&[]);
+    let output = project
+        .run("write_file", json!({"path": "a/b/c.txt", "content": "x\ny\n"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        (output.text.as_str(), output.ok),
+        ("Created a/b/c.txt (2 lines).", true)
+    );
+    assert_eq!(project.text("a/b/c.txt"), "x\ny\n");
+    let change = &output.changes[0];
+    assert_eq!(
+        (change.kind.clone(), change.added, change.removed),
+        (ChangeKind::Created, 2, 0)
+    );
+    assert!(change.undoable && change.diff.is_some());
+    assert_eq!(*project.journal.lock().unwrap(), [("a/b/c.txt".to_owned(), None)]);
+    assert_eq!(
+        *project.after.lock().unwrap(),
+        [("a/b/c.txt".to_owned(), version_of(Some(b"x\ny\n")))]
+    );
+}
+
+#[tokio::test]
+async fn a_replaced_file_keeps_encoding_and_line_ends() {
+    let project = Project::new(&[("crlf.txt", "a\r\nb\r\n"), ("lf.txt", "a\n"), ("bin", "a\0b")]);
+    project.put("mark.txt", b"\xef\xbb\xbfa\n");
+    project.put("wide.txt", b"\xff\xfea\0\n\0");
+    project.put("latin.txt", b"caf\xe9\n");
+    for (path, content, expected) in [
+        ("crlf.txt", "x\ny\n", &b"x\r\ny\r\n"[..]),
+        ("lf.txt", "x\r\n", b"x\r\n"),
+        ("mark.txt", "x\n", b"\xef\xbb\xbfx\n"),
+        ("wide.txt", "é\n", b"\xff\xfe\xe9\0\n\0"),
+        ("latin.txt", "\u{e8}\n", b"\xe8\n"),
+        ("latin.txt", "日\n", "日\n".as_bytes()),
+        ("bin", "text\n", b"text\n"),
+    ] {
+        let output = project
+            .run("write_file", json!({"path": path, "content": content}))
+            .await
+            .unwrap();
+        assert!(output.text.starts_with("Edited "), "{}", output.text);
+        assert_eq!(project.get(path), expected, "{path}");
+    }
+    let same = project
+        .fails("write_file", json!({"path": "lf.txt", "content": "x\r\n"}))
+        .await;
+    assert!(same.contains("already has exactly this content"), "{same}");
+    for (path, expected) in [(".", "project folder itself"), ("x/..", "project folder itself")] {
+        let text = project
+            .fails("write_file", json!({"path": path, "content": "x"}))
+            .await;
+        assert!(text.contains(expected) || text.contains("is a folder"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn edit_file_shows_and_makes_the_change() {
+    let project = Project::new(&[("src/a.rs", "fn a() {\n    one();\n    two();\n}\n")]);
+    let edit = json!({"path": "src/a.rs", "old_text": "one();", "new_text": "one(1);\n    more();"});
+    let prepared = project.prepare("edit_file", edit.clone()).await.unwrap();
+    assert_eq!(project.text("src/a.rs"), "fn a() {\n    one();\n    two();\n}\n");
+    let ApprovalBody::Change { change, base } = prepared.body else {
+        panic!("no change")
+    };
+    assert_eq!(base, version_of(Some(b"fn a() {\n    one();\n    two();\n}\n")));
+    assert_eq!((change.added, change.removed), (2, 1));
+    assert_eq!(prepared.undo, UndoFact::Covered);
+    let output = project.run("edit_file", edit).await.unwrap();
+    assert_eq!(output.changes, [change], "what was shown is what was done");
+    assert_eq!(output.text, "Edited src/a.rs (+2 -1 lines).");
+    assert_eq!(
+        project.text("src/a.rs"),
+        "fn a() {\n    one(1);\n    more();\n    two();\n}\n"
+    );
+    let all = json!({"path": "src/a.rs", "old_text": "();", "new_text": "()?;", "all": true});
+    assert_eq!(
+        project.says("edit_file", all).await,
+        "Edited src/a.rs (+2 -2 lines). 2 places replaced."
+    );
+    let shifted = json!({"path": "src/a.rs", "old_text": "more()?;\ntwo()?;\n", "new_text": "two()?;\n"});
+    let text = project.says("edit_file", shifted).await;
+    assert!(text.ends_with("the indentation of the file was kept."), "{text}");
+    assert_eq!(
+        project.text("src/a.rs"),
+        "fn a() {\n    one(1);\n    two()?;\n}\n"
+    );
+    assert_eq!(project.journal.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn edit_file_keeps_encoding_mark_and_line_ends() {
+    let project = Project::new(&[]);
+    project.put("mark", b"\xef\xbb\xbfa\r\nb\r\n");
+    project.put("wide", b"\xff\xfea\0\r\0\n\0b\0");
+    project.put("latin", b"caf\xe9 \x93quote\x94\n");
+    for (path, old, new, expected) in [
+        ("mark", "a\nb\n", "a\nx\ny\n", &b"\xef\xbb\xbfa\r\nx\r\ny\r\n"[..]),
+        ("wide", "b", "é", b"\xff\xfea\0\r\0\n\0\xe9\0"),
+        ("latin", "café", "th\u{e9}", b"th\xe9 \x93quote\x94\n"),
+    ] {
+        project
+            .run(
+                "edit_file",
+                json!({"path": path, "old_text": old, "new_text": new}),
+            )
+            .await
+            .unwrap();
+        assert_eq!(project.get(path), expected, "{path}");
+    }
+    let text = project
+        .fails(
+            "edit_file",
+            json!({"path": "latin", "old_text": "th", "new_text": "日"}),
+        )
+        .await;
+    assert!(text.contains("cannot hold “日”; nothing was changed"), "{text}");
+}
+
+#[tokio::test]
+async fn edit_file_fails_in_words_that_help() {
+    let project = Project::new(&[
+        ("a.txt", "alpha\nbeta\ngamma\nbeta\n"),
+        ("bin", "a\0b"),
+        ("crlf", "x\r\n"),
+    ]);
+    for (path, old, new, expected) in [
+        (
+            "a.txt",
+            "beta",
+            "x",
+            "`old_text` is in `a.txt` 2 times (lines 2, 4); nothing was changed. Add lines around it to name one place, or set `all`.",
+        ),
+        (
+            "a.txt",
+            "alpha\nbeta!",
+            "x",
+            "`old_text` is not in `a.txt`; nothing was changed. The nearest lines are:\n1\talpha\n2\tbeta\nCopy the text exactly, without line numbers.",
+        ),
+        (
+            "a.txt",
+            "zzzzzzzzz",
+            "x",
+            "`old_text` is not in `a.txt`, nor anything like it; nothing was changed. Read the file first.",
+        ),
+        (
+            "a.txt",
+            "",
+            "x",
+            "`old_text` is empty; give the text to replace, or use write_file for a whole file",
+        ),
+        (
+            "a.txt",
+            "alpha",
+            "alpha",
+            "The new text is the same as the old; nothing was changed.",
+        ),
+        (
+            "none",
+            "a",
+            "b",
+            "`none` does not exist. Use write_file to create it.",
+        ),
+        ("bin", "a", "b", "`bin` is a binary file, not text."),
+        (".", "a", "b", "`.` is a folder."),
+    ] {
+        let arguments = json!({"path": path, "old_text": old, "new_text": new});
+        assert_eq!(project.fails("edit_file", arguments.clone()).await, expected);
+        assert!(project.prepare("edit_file", arguments).await.is_err());
+    }
+    assert!(project.journal.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_failed_edit_tells_nothing_of_a_file_with_secrets() {
+    let mut project = Project::new(&[(".env", "TOKEN=hunter2\nA=1\n")]);
+    let edit = json!({"path": ".env", "old_text": "TOKEN=\nA=1", "new_text": "x"});
+    let prepared = project
+        .prepare("edit_file", edit.clone())
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        !prepared.contains("hunter2") && prepared.contains("nothing was changed"),
+        "{prepared}"
+    );
+    project.cx.protected_granted = true;
+    let granted = project.prepare("edit_file", edit).await.unwrap_err().to_string();
+    assert!(granted.contains("hunter2"), "{granted}");
+}
+
+#[tokio::test]
+async fn only_the_approved_state_of_a_file_is_changed() {
+    let mut project = Project::new(&[("a.txt", "one\n")]);
+    for (tool, arguments) in [
+        (
+            "edit_file",
+            json!({"path": "a.txt", "old_text": "one", "new_text": "two"}),
+        ),
+        ("write_file", json!({"path": "a.txt", "content": "two\n"})),
+        ("write_file", json!({"path": "new.txt", "content": "x"})),
+    ] {
+        project.put("a.txt", b"one\n");
+        let _ = std::fs::remove_file(project.path("new.txt"));
+        let prepared = project.prepare(tool, arguments.clone()).await.unwrap();
+        let ApprovalBody::Change { base, .. } = prepared.body else {
+            panic!("no change")
+        };
+        project.cx.approved = Some(base);
+        let path = arguments["path"].as_str().unwrap();
+        project.put(path, b"by the person\n");
+        let result = project.run(tool, arguments.clone()).await;
+        assert!(
+            matches!(&result, Err(ToolError::ChangedSince { path: changed }) if changed == path),
+            "{result:?}"
+        );
+        assert_eq!(project.text(path), "by the person\n");
+        std::fs::remove_file(project.path(path)).unwrap();
+        if path == "a.txt" {
+            let gone = project.run(tool, arguments).await;
+            assert!(matches!(gone, Err(ToolError::ChangedSince { .. })), "{gone:?}");
+        } else {
+            project.run(tool, arguments).await.unwrap();
+        }
+        project.cx.approved = None;
+    }
+    assert_eq!(project.journal.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn nothing_is_changed_that_could_not_be_kept_or_may_not_be() {
+    let mut project = Project::new(&[("a.txt", "one\n"), (".git/config", "x\n")]);
+    let write = |path: &str| json!({"path": path, "content": "two\n"});
+    let kept = std::mem::replace(
+        &mut project.cx.before,
+        Arc::new(|_, _| Err(std::io::ErrorKind::StorageFull.into())),
+    );
+    assert!(matches!(
+        project.run("write_file", write("a.txt")).await,
+        Err(ToolError::Fatal(_))
+    ));
+    assert_eq!(project.text("a.txt"), "one\n");
+    project.cx.before = kept;
+
+    project.cx.read_only = true;
+    assert!(
+        project
+            .fails("write_file", write("a.txt"))
+            .await
+            .contains("read-only")
+    );
+    assert!(project.journal.lock().unwrap().is_empty());
+    project.cx.read_only = false;
+
+    assert!(
+        project
+            .fails("write_file", write(".git/config"))
+            .await
+            .contains("protected")
+    );
+    project.cx.protected_granted = true;
+    project.run("write_file", write(".git/config")).await.unwrap();
+    assert_eq!(project.text(".git/config"), "two\n");
+}
