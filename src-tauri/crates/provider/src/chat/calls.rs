@@ -104,7 +104,7 @@ impl Calls {
         if slot.id.is_empty() {
             slot.id = piece.id.to_string();
         }
-        if slot.arguments.is_empty() {
+        if slot.arguments.is_empty() || slot.name.is_empty() {
             slot.add_name(piece.name, names);
         }
         slot.damaged |= damaged && piece.arguments.contains('\u{fffd}');
@@ -169,7 +169,7 @@ impl Calls {
 impl Slot {
     /// Whether the piece begins another call although it looks like a continuation.
     fn is_followed_by(&self, piece: &Piece<'_>, names: &ToolNames) -> bool {
-        if piece.name.is_empty() {
+        if piece.name.is_empty() || self.name.is_empty() {
             return false;
         }
         if !piece.id.is_empty() && piece.id == self.id {

@@ -2,10 +2,13 @@
 
 mod calls;
 mod chunk;
+#[cfg(test)]
+mod corpus;
 mod decoder;
 mod history;
 mod names;
 mod quirks;
+mod reader;
 mod request;
 mod think;
 
@@ -14,22 +17,22 @@ pub(crate) use think::split_lone_close;
 
 use crate::failure::{Origin, ServerWords};
 use crate::http::{Body, Http, Incoming, Outgoing, TransportError};
-use crate::sse::SseFramer;
 use crate::{Answer, AnswerPart, BaseUrl, Finish, ModelEvent, ModelRequest, Provider, Secret};
 use async_trait::async_trait;
-use decoder::{ChatDecoder, DecodeFailure, calls_in_text};
+use decoder::{DecodeFailure, calls_in_text};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use names::ToolNames;
 use paddock_protocol::{FinishReason, Millis, ModelError, ModelErrorKind, ProviderId, Usage};
 use quirks::Quirks;
+use reader::{AnswerReader, ReadFailure};
 use std::sync::{Mutex, PoisonError};
 
 /// Requests for one answer: the first, and one for each thing learnt from a refusal.
 const TRIES: usize = 6;
 /// Bytes of an error body that are read.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
-/// Bytes of an answer that came whole.
-const WHOLE_BODY_LIMIT: usize = 16 * 1024 * 1024;
+/// Bytes of a list of models.
+const LIST_LIMIT: usize = 16 * 1024 * 1024;
 /// Time for the token counts after the finish reason, when the server leaves the connection open.
 const AFTER_FINISH: Millis = Millis(1_500);
 /// Time for the list of models.
@@ -155,125 +158,43 @@ impl ChatProvider {
         request_bytes: usize,
         on_event: &mut (dyn FnMut(ModelEvent) + Send),
     ) -> Result<Answer, ModelError> {
-        let mut decoder = ChatDecoder::new(&request.tools, names);
-        let mut framer = SseFramer::default();
-        let mut events = Vec::new();
-        let mut first = true;
+        let mut reader = AnswerReader::new(&request.tools, names);
+        let failed = |failure| self.read_error(incoming.status, failure);
         loop {
-            let bytes = match next_bytes(&mut incoming.body, decoder.is_finished()).await {
-                Ok(Some(bytes)) => bytes,
+            match next_bytes(&mut incoming.body, reader.is_finished()).await {
+                Ok(Some(bytes)) => reader.push(&bytes, on_event).map_err(failed)?,
                 Ok(None) => break,
                 // The answer was complete; only the end of the connection went wrong.
-                Err(_) if decoder.is_finished() => break,
+                Err(_) if reader.is_finished() => break,
                 Err(failure) => return Err(self.origin.transport_error(&failure)),
-            };
-            if bytes.is_empty() {
-                continue;
             }
-            if first {
-                on_event(ModelEvent::FirstByte);
-                match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                    Some(b'{' | b'[' | b'<') => {
-                        return self
-                            .read_whole(incoming, bytes, decoder, request, request_bytes, on_event)
-                            .await;
-                    }
-                    Some(_) => first = false,
-                    None => continue,
-                }
-            }
-            framer.push(&bytes, &mut events).map_err(|error| {
-                self.origin.protocol_error(
-                    format!("The answer of {} was stopped: {error}.", self.origin.label),
-                    "",
-                )
-            })?;
-            self.decode(&mut decoder, &mut events, on_event)?;
-            if decoder.is_done() {
+            if reader.is_done() {
                 incoming.body.drain();
                 break;
             }
         }
-        framer.finish(&mut events);
-        self.decode(&mut decoder, &mut events, on_event)?;
-        decoder
+        reader
             .finish(&self.id, &request.model, request_bytes, on_event)
-            .ok_or_else(|| {
-                self.origin.protocol_error(
-                    format!("The answer of {} broke off before its end.", self.origin.label),
-                    "",
-                )
-            })
+            .map_err(failed)
     }
 
-    fn decode(
-        &self,
-        decoder: &mut ChatDecoder<'_>,
-        events: &mut Vec<crate::sse::SseEvent>,
-        on_event: &mut (dyn FnMut(ModelEvent) + Send),
-    ) -> Result<(), ModelError> {
-        for event in events.drain(..) {
-            if decoder.is_done() {
-                return Ok(());
-            }
-            decoder
-                .event(&event.data, on_event)
-                .map_err(|failure| self.decode_error(failure))?;
-        }
-        Ok(())
-    }
-
-    /// An answer that came whole although a stream was asked for, or a web page.
-    async fn read_whole(
-        &self,
-        mut incoming: Incoming,
-        start: bytes::Bytes,
-        mut decoder: ChatDecoder<'_>,
-        request: &ModelRequest,
-        request_bytes: usize,
-        on_event: &mut (dyn FnMut(ModelEvent) + Send),
-    ) -> Result<Answer, ModelError> {
-        let mut all = start.to_vec();
-        loop {
-            match incoming.body.next().await {
-                Ok(Some(bytes)) if all.len() + bytes.len() <= WHOLE_BODY_LIMIT => {
-                    all.extend_from_slice(&bytes)
-                }
-                Ok(Some(_)) => {
-                    let message = format!("The answer of {} is larger than 16 MiB.", self.origin.label);
-                    return Err(self.origin.protocol_error(message, ""));
-                }
-                Ok(None) => break,
-                Err(failure) => return Err(self.origin.transport_error(&failure)),
-            }
-        }
-        let body = String::from_utf8_lossy(&all);
-        let body = body.trim_start_matches('\u{feff}').trim();
-        if body.starts_with('<') {
-            return Err(self.origin.web_page(incoming.status, body));
-        }
-        decoder
-            .whole(body, on_event)
-            .map_err(|failure| self.decode_error(failure))?;
-        decoder
-            .finish(&self.id, &request.model, request_bytes, on_event)
-            .ok_or_else(|| {
-                self.origin
-                    .protocol_error(format!("{} sent an empty answer.", self.origin.label), body)
-            })
-    }
-
-    fn decode_error(&self, failure: DecodeFailure) -> ModelError {
+    fn read_error(&self, status: u16, failure: ReadFailure) -> ModelError {
+        let label = &self.origin.label;
+        let protocol = |message: String, raw: &str| self.origin.protocol_error(message, raw);
         match failure {
-            DecodeFailure::Server(value) => self.origin.stream_error(&value),
-            DecodeFailure::Unreadable { why, raw } => self.origin.protocol_error(
-                format!(
-                    "A part of the answer of {} was not readable: {why}.",
-                    self.origin.label
-                ),
+            ReadFailure::Decode(DecodeFailure::Server(value)) => self.origin.stream_error(&value),
+            ReadFailure::Decode(DecodeFailure::Unreadable { why, raw }) => protocol(
+                format!("A part of the answer of {label} was not readable: {why}."),
                 &raw,
             ),
-            DecodeFailure::Runaway(why) => self.origin.protocol_error(why, ""),
+            ReadFailure::Decode(DecodeFailure::Runaway(why)) => protocol(why.to_string(), ""),
+            ReadFailure::WebPage(text) => self.origin.web_page(status, &text),
+            ReadFailure::TooLarge => protocol(
+                format!("A part of the answer of {label} is larger than 16 MiB."),
+                "",
+            ),
+            ReadFailure::Cut => protocol(format!("The answer of {label} broke off before its end."), ""),
+            ReadFailure::Empty(raw) => protocol(format!("{label} sent an empty answer."), &raw),
         }
     }
 
@@ -363,7 +284,7 @@ impl Provider for ChatProvider {
             let words = self.error_body(&mut incoming).await;
             return Err(self.refusal(&incoming, &words));
         }
-        let body = incoming.body.rest(WHOLE_BODY_LIMIT).await;
+        let body = incoming.body.rest(LIST_LIMIT).await;
         let text = String::from_utf8_lossy(&body);
         if text.trim_start().starts_with('<') {
             return Err(self.origin.web_page(incoming.status, &text));

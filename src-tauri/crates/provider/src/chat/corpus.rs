@@ -1,0 +1,186 @@
+//! Recorded oddities of servers: raw bytes in `tests/streams/chat/*.sse`, the answer expected of them in `*.json` beside.
+//! Each is read in one piece, byte by byte, and cut in two at many places: the answer must always be the same.
+
+use super::names::ToolNames;
+use super::reader::AnswerReader;
+use super::{ChatConfig, ChatProvider};
+use crate::{Answer, AnswerPart, BaseUrl, CallArguments, ModelEvent, ToolSpec};
+use paddock_protocol::{ModelError, ProviderId};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+fn tools() -> Vec<ToolSpec> {
+    let tool = |name: &str, properties: Value| ToolSpec {
+        name: name.into(),
+        description: String::new(),
+        parameters: json!({"type": "object", "properties": properties}),
+    };
+    vec![
+        tool("read_file", json!({"path": {"type": "string"}})),
+        tool(
+            "edit_file",
+            json!({"path": {"type": "string"}, "edits": {"type": "array"}}),
+        ),
+        tool("list_files", json!({})),
+    ]
+}
+
+fn provider() -> ChatProvider {
+    ChatProvider::new(ChatConfig {
+        id: ProviderId::new("local"),
+        label: "Test server".into(),
+        base_url: BaseUrl::parse("http://127.0.0.1:1/v1").unwrap(),
+        key: None,
+        key_origin: String::new(),
+        local: true,
+    })
+}
+
+/// The answer, or the error, and the events joined.
+fn read(pieces: &[&[u8]]) -> (Result<Answer, ModelError>, Vec<ModelEvent>) {
+    let (tools, provider) = (tools(), provider());
+    let names = ToolNames::new(&tools);
+    let mut reader = AnswerReader::new(&tools, &names);
+    let mut events: Vec<ModelEvent> = Vec::new();
+    let mut on_event = |event| match (events.last_mut(), event) {
+        (Some(ModelEvent::Text(all)), ModelEvent::Text(text)) => all.push_str(&text),
+        (Some(ModelEvent::Reasoning(all)), ModelEvent::Reasoning(text)) => all.push_str(&text),
+        (
+            Some(ModelEvent::CallArguments { slot: a, text: all }),
+            ModelEvent::CallArguments { slot, text },
+        ) if *a == slot => {
+            all.push_str(&text);
+        }
+        (_, event) => events.push(event),
+    };
+    let mut result = Ok(());
+    for piece in pieces {
+        result = result.and_then(|()| reader.push(piece, &mut on_event));
+    }
+    let answer = result.and_then(|()| reader.finish(&provider.id, "m", 3_600, &mut on_event));
+    (
+        answer.map_err(|failure| provider.read_error(200, failure)),
+        events,
+    )
+}
+
+/// In the form of the expectation files.
+fn described(answer: &Result<Answer, ModelError>) -> Value {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) => {
+            return json!({"error": error.kind, "message": error.message, "details": error.details, "retryable": error.retryable});
+        }
+    };
+    let parts: Vec<Value> = answer
+        .parts
+        .iter()
+        .map(|part| match part {
+            AnswerPart::Text(text) => json!({"text": text}),
+            AnswerPart::Reasoning { text, opaque: None } => json!({"reasoning": text}),
+            AnswerPart::Reasoning {
+                text,
+                opaque: Some(opaque),
+            } => json!({"reasoning": text, "opaque": opaque.data}),
+            AnswerPart::Call(call) => match &call.arguments {
+                CallArguments::Complete(arguments) => {
+                    json!({"call": call.name, "id": call.server_id, "arguments": arguments})
+                }
+                CallArguments::Malformed { reason, raw } => {
+                    json!({"malformed": call.name, "id": call.server_id, "reason": reason, "raw": raw})
+                }
+            },
+        })
+        .collect();
+    let usage = answer.usage;
+    json!({
+        "parts": parts,
+        "finish": answer.finish.0,
+        "usage": if usage.estimated { json!("estimated") } else { json!([usage.input, usage.cached, usage.output, usage.reasoning]) },
+    })
+}
+
+/// Everything expected is there; texts of errors and reasons need only contain the expected words.
+fn fits(expected: &Value, found: &Value) -> bool {
+    match (expected, found) {
+        (Value::Object(expected), Value::Object(found)) => {
+            expected.iter().all(|(field, expected)| {
+                let found = found.get(field).unwrap_or(&Value::Null);
+                match (field.as_str(), expected, found) {
+                    ("message" | "details" | "reason", Value::String(words), Value::String(text)) => {
+                        text.contains(words)
+                    }
+                    _ => fits(expected, found),
+                }
+            }) && (expected.contains_key("error") == found.contains_key("error"))
+        }
+        (Value::Array(expected), Value::Array(found)) => {
+            expected.len() == found.len() && expected.iter().zip(found).all(|(a, b)| fits(a, b))
+        }
+        (expected, found) => expected == found,
+    }
+}
+
+#[test]
+fn every_recorded_stream_gives_the_expected_answer_however_it_is_cut() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/chat");
+    let mut streams: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sse"))
+        .collect();
+    streams.sort();
+    assert!(streams.len() >= 40, "only {} streams", streams.len());
+    for path in streams {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let bytes = fs::read(&path).unwrap();
+        let expected = fs::read_to_string(path.with_extension("json")).unwrap();
+        let expected: Value = serde_json::from_str(&expected).unwrap();
+        let (answer, events) = read(&[&bytes]);
+        let found = described(&answer);
+        assert!(
+            fits(&expected, &found),
+            "{name}: expected {expected:#}\nfound {found:#}"
+        );
+        check_events(&name, &answer, &events);
+
+        let single: Vec<&[u8]> = bytes.chunks(1).collect();
+        assert_eq!(
+            read(&single),
+            (answer.clone(), events.clone()),
+            "{name} byte by byte"
+        );
+        let step = bytes.len().div_ceil(150).max(1);
+        for cut in (0..bytes.len()).step_by(step) {
+            let (first, second) = bytes.split_at(cut);
+            assert_eq!(
+                read(&[first, second]),
+                (answer.clone(), events.clone()),
+                "{name} cut at {cut}"
+            );
+        }
+    }
+}
+
+/// A call is announced once and before its arguments; the first event is the first byte.
+fn check_events(name: &str, answer: &Result<Answer, ModelError>, events: &[ModelEvent]) {
+    assert_eq!(events.first(), Some(&ModelEvent::FirstByte), "{name}");
+    let mut announced = Vec::new();
+    for event in events {
+        match event {
+            ModelEvent::CallStarted { slot, .. } => {
+                assert!(!announced.contains(slot), "{name}: {events:?}");
+                announced.push(*slot);
+            }
+            ModelEvent::CallArguments { slot, .. } => assert!(announced.contains(slot), "{name}: {events:?}"),
+            _ => {}
+        }
+    }
+    let Ok(answer) = answer else { return };
+    let native = answer
+        .parts
+        .iter()
+        .any(|part| matches!(part, AnswerPart::Call(call) if !call.server_id.is_empty()));
+    assert!(!native || !announced.is_empty(), "{name}: calls without events");
+}
