@@ -2,6 +2,8 @@
 
 mod context;
 mod desk;
+pub mod join;
+pub mod notices;
 mod providers;
 pub mod session;
 mod undo;
