@@ -15,7 +15,7 @@ pub(crate) enum TokenField {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quirks {
     pub token_field: TokenField,
-    token_field_switched: bool,
+    pub(super) token_field_switched: bool,
     pub no_stream_options: bool,
     /// Ids of calls must be nine letters or digits.
     pub short_ids: bool,

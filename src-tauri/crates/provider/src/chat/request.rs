@@ -115,3 +115,332 @@ fn drop_patterns(schema: &mut Value) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AgentPart, CallResult, Message};
+    use paddock_protocol::{Millis, Opaque};
+
+    fn call(id: &str, name: &str, arguments: &str) -> AgentPart {
+        AgentPart::Call {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
+
+    fn result(id: &str, text: &str) -> CallResult {
+        CallResult {
+            id: id.into(),
+            name: "read_file".into(),
+            text: text.into(),
+            ok: true,
+        }
+    }
+
+    fn user(text: &str) -> Message {
+        Message::User { text: text.into() }
+    }
+
+    fn agent(parts: Vec<AgentPart>) -> Message {
+        Message::Agent { parts }
+    }
+
+    fn said(text: &str) -> AgentPart {
+        AgentPart::Text { text: text.into() }
+    }
+
+    fn written_with(messages: Vec<Message>, quirks: &Quirks) -> Value {
+        let request = ModelRequest {
+            model: "m".into(),
+            system: "Be brief.\n".into(),
+            messages,
+            tools: vec![ToolSpec {
+                name: "mcp.read file".into(),
+                description: "Reads".into(),
+                parameters: json!({"type": "object", "$schema": "x", "properties": {"pattern": {"type": "string", "pattern": "a+", "format": "glob"}}}),
+            }]
+            .into(),
+            max_output: Some(100),
+            silence: Millis::seconds(1),
+        };
+        let names = ToolNames::new(&request.tools);
+        let provider = ProviderId::new("p");
+        let first = body(&provider, &request, &names, quirks).unwrap();
+        assert_eq!(first, body(&provider, &request, &names, quirks).unwrap());
+        serde_json::from_slice(&first).unwrap()
+    }
+
+    fn written(messages: Vec<Message>) -> Value {
+        written_with(messages, &Quirks::default())["messages"].take()
+    }
+
+    /// Roles and texts, calls as `+id`, results as `=id`.
+    fn outline(messages: &Value) -> Vec<String> {
+        let line = |message: &Value| {
+            let mut line = format!(
+                "{} {}",
+                message["role"].as_str().unwrap(),
+                message["content"].as_str().unwrap_or("-")
+            );
+            for call in message["tool_calls"].as_array().into_iter().flatten() {
+                line += &format!(" +{}", call["id"].as_str().unwrap());
+            }
+            if let Some(id) = message["tool_call_id"].as_str() {
+                line += &format!(" ={id}");
+            }
+            line
+        };
+        messages.as_array().unwrap().iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_whole_request() {
+        let written = written_with(vec![user("Hi")], &Quirks::default());
+        assert_eq!(
+            written,
+            json!({
+                "model": "m",
+                "tools": [{"type": "function", "function": {"name": "mcp_read_file", "description": "Reads",
+                    "parameters": {"type": "object", "properties": {"pattern": {"type": "string", "pattern": "a+", "format": "glob"}}}}}],
+                "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
+                "stream": true,
+                "stream_options": {"include_usage": true},
+                "max_tokens": 100,
+            })
+        );
+    }
+
+    #[test]
+    fn every_call_gets_one_result_in_order_and_orphans_vanish() {
+        let messages = written(vec![
+            user("Go"),
+            agent(vec![
+                said("I read.\n"),
+                call("a", "read_file", "{}"),
+                call("b", "read_file", "{}"),
+            ]),
+            Message::Results {
+                results: vec![result("b", "B"), result("x", "orphan"), result("a", "A")],
+            },
+            agent(vec![call("c", "read_file", "{}")]),
+            user("stop"),
+            Message::Results {
+                results: vec![result("c", "late")],
+            },
+        ]);
+        assert_eq!(
+            outline(&messages),
+            [
+                "system Be brief.",
+                "user Go",
+                "assistant I read. +a +b",
+                "tool A =a",
+                "tool B =b",
+                "assistant - +c",
+                "tool Interrupted before it gave a result; its outcome is unknown. =c",
+                "user stop",
+            ]
+        );
+        assert!(messages[5]["content"].is_null());
+    }
+
+    #[test]
+    fn neighbours_are_merged_and_empty_messages_left_out() {
+        let messages = written(vec![
+            user("One"),
+            user("Two"),
+            agent(vec![said("  \n")]),
+            agent(vec![said("Half ")]),
+            agent(vec![said("whole"), call("a", "read_file", "{}")]),
+            Message::Results {
+                results: vec![result("a", "")],
+            },
+            user(" "),
+            agent(vec![]),
+        ]);
+        assert_eq!(
+            outline(&messages),
+            [
+                "system Be brief.",
+                "user One\n\nTwo",
+                "assistant Half\n\nwhole +a",
+                "tool (no output) =a"
+            ]
+        );
+    }
+
+    #[test]
+    fn ids_are_made_where_there_are_none_and_stay_the_same() {
+        let messages = || {
+            vec![
+                user("Go"),
+                agent(vec![
+                    call("", "read_file", ""),
+                    call("", "read_file", "{}"),
+                    call("t1.i1.c3", "read_file", "{}"),
+                ]),
+                Message::Results {
+                    results: vec![result("", "A"), result("", "B"), result("t1.i1.c3", "C")],
+                },
+                agent(vec![call("t1.i1.c3", "read_file", "{}")]),
+                Message::Results {
+                    results: vec![result("t1.i1.c3", "D")],
+                },
+            ]
+        };
+        let first = written(messages());
+        assert_eq!(first, written(messages()));
+        let calls: Vec<&str> = (0..3)
+            .map(|n| first[2]["tool_calls"][n]["id"].as_str().unwrap())
+            .collect();
+        assert!(calls[0].len() == 9 && calls[0] != calls[1]);
+        assert_eq!(calls[2], "t1.i1.c3");
+        assert_eq!(first[3]["tool_call_id"], calls[0]);
+        assert_eq!(first[4]["content"], "B");
+        assert_ne!(
+            first[6]["tool_calls"][0]["id"], "t1.i1.c3",
+            "a reused id is made anew"
+        );
+        assert_eq!(first[6]["tool_calls"][0]["id"], first[7]["tool_call_id"]);
+        assert_eq!(first[2]["tool_calls"][0]["function"]["arguments"], "{}");
+
+        let short = written_with(
+            messages(),
+            &Quirks {
+                short_ids: true,
+                ..Quirks::default()
+            },
+        );
+        let id = short["messages"][2]["tool_calls"][2]["id"].as_str().unwrap();
+        assert!(
+            id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()),
+            "{id}"
+        );
+    }
+
+    #[test]
+    fn names_and_arguments_in_the_history_are_legal() {
+        let messages = written(vec![
+            user("Go"),
+            agent(vec![
+                call("a", "make.coffee", "{\"size\": 1e3}"),
+                call("b", "mcp.read file", "{\"half"),
+            ]),
+        ]);
+        let function = |n: usize| messages[2]["tool_calls"][n]["function"].clone();
+        assert_eq!(
+            function(0),
+            json!({"name": "make_coffee", "arguments": "{\"size\": 1e3}"})
+        );
+        assert_eq!(
+            function(1),
+            json!({"name": "mcp_read_file", "arguments": "{\"not_valid_json\":\"{\\\"half\"}"})
+        );
+    }
+
+    #[test]
+    fn reasoning_goes_back_only_to_where_it_came_from() {
+        let opaque = |provider: &str, model: &str, data: &str| {
+            Some(Opaque {
+                provider: ProviderId::new(provider),
+                model: model.into(),
+                data: data.into(),
+            })
+        };
+        let messages = |opaque| {
+            vec![
+                user("Go"),
+                agent(vec![
+                    AgentPart::Reasoning {
+                        text: "Hm".into(),
+                        opaque,
+                    },
+                    said("Yes"),
+                ]),
+            ]
+        };
+        let details = "[{\"type\":\"reasoning.text\",\"text\":\"Hm\"}]";
+        assert_eq!(
+            written(messages(opaque("p", "m", details)))[2]["reasoning_details"][0]["text"],
+            "Hm"
+        );
+        for foreign in [opaque("q", "m", details), opaque("p", "n", details), None] {
+            let message = written(messages(foreign))[2].clone();
+            assert_eq!(message, json!({"role": "assistant", "content": "Yes"}));
+        }
+        let tag = "\"reasoning_content\"";
+        assert_eq!(
+            written(messages(opaque("p", "m", tag)))[2],
+            json!({"role": "assistant", "content": "Yes"})
+        );
+        let echo = Quirks {
+            echo_reasoning: true,
+            ..Quirks::default()
+        };
+        let written = written_with(messages(opaque("p", "m", tag)), &echo);
+        assert_eq!(written["messages"][2]["reasoning_content"], "Hm");
+    }
+
+    #[test]
+    fn what_was_learnt_changes_the_request() {
+        let quirks = Quirks {
+            token_field: TokenField::MaxCompletionTokens,
+            no_stream_options: true,
+            strict_alternation: true,
+            no_system_role: true,
+            plain_schemas: true,
+            ..Quirks::default()
+        };
+        let written = written_with(
+            vec![
+                user("Go"),
+                agent(vec![call("a", "read_file", "{}")]),
+                Message::Results {
+                    results: vec![result("a", "A")],
+                },
+                user("More"),
+            ],
+            &quirks,
+        );
+        assert_eq!(written["max_completion_tokens"], 100);
+        assert!(written.get("max_tokens").is_none() && written.get("stream_options").is_none());
+        assert_eq!(
+            outline(&written["messages"]),
+            [
+                "user Be brief.\n\nGo",
+                "assistant - +a",
+                "tool A =a",
+                "assistant Understood.",
+                "user More"
+            ]
+        );
+        let parameters = &written["tools"][0]["function"]["parameters"];
+        assert_eq!(parameters["properties"]["pattern"], json!({"type": "string"}));
+    }
+
+    #[test]
+    fn an_empty_tool_list_and_no_limit_are_left_out() {
+        let request = ModelRequest {
+            model: "m".into(),
+            system: "".into(),
+            messages: vec![user("Hi")],
+            tools: Vec::new().into(),
+            max_output: None,
+            silence: Millis::seconds(1),
+        };
+        let bytes = body(
+            &ProviderId::new("p"),
+            &request,
+            &ToolNames::default(),
+            &Quirks::default(),
+        )
+        .unwrap();
+        let value: Value = serde_json::from_slice(&bytes).unwrap();
+        let mut fields: Vec<&String> = value.as_object().unwrap().keys().collect();
+        fields.sort();
+        assert_eq!(fields, ["messages", "model", "stream", "stream_options"]);
+        assert_eq!(value["messages"], json!([{"role": "user", "content": "Hi"}]));
+    }
+}
