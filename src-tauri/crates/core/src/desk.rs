@@ -54,7 +54,7 @@ impl Paddock {
         providers.configure(loaded.value.providers.clone());
         let inner = Inner {
             home,
-            registry: Arc::new(Registry::standard()),
+            registry: Arc::new(Registry::new()),
             confinement: paddock_sandbox::for_this_machine(helper),
             providers,
             settings: Mutex::new(loaded.value),

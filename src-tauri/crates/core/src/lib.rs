@@ -11,8 +11,22 @@ mod undo;
 pub use desk::{Paddock, SessionWish, demo_model};
 pub use providers::{DEMO, Providers};
 
+// What the programs around the core need of the rooms behind it; they depend on this crate alone.
+pub use paddock_policy::{Circumstances, Decision as Ruling, judge};
+pub use paddock_provider::{BaseUrl, Secret};
+pub use paddock_sandbox::{
+    CommandEnd, CommandExit, CommandSpec, Confinement, HelperProgram, Network, OutputChunk, ProjectRoot,
+    SandboxError, StateDir, Stream, run_helper_if_asked,
+};
+pub use paddock_store::{Home, LogEntry, LogReader, sessions::list_sessions};
+pub use paddock_tools::{CallContext, Flow, Registry, Tool, ToolError, ToolKind};
+
+pub use paddock_protocol as protocol;
+pub use paddock_provider as provider;
+pub use paddock_tools as tools;
+
 use paddock_protocol::SandboxSummary;
-use paddock_sandbox::{Confinement, Tier};
+use paddock_sandbox::Tier;
 
 /// What confines commands here, in the words of the protocol. The first call tries it (tens of milliseconds, blocking).
 pub fn sandbox_summary(confinement: &dyn Confinement) -> SandboxSummary {

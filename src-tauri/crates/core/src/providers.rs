@@ -1,7 +1,7 @@
 //! The configured model providers, made when they are first needed: their key comes from the keyring then.
 
 use paddock_protocol::*;
-use paddock_provider::{BaseUrl, ChatConfig, ChatProvider, Provider, ScriptedProvider, Secret};
+use paddock_provider::{BaseUrl, ChatConfig, ChatProvider, Provider, ScriptPace, ScriptedProvider, Secret};
 use paddock_store::Keys;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +16,7 @@ pub struct Providers {
     /// Keys given by an environment variable: (variable, key).
     given: Mutex<HashMap<ProviderId, (String, Secret)>>,
     made: Mutex<HashMap<ProviderId, (Arc<dyn Provider>, bool)>>,
+    pace: Mutex<Option<ScriptPace>>,
 }
 
 fn open<T>(lock: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -44,6 +45,11 @@ impl Providers {
         open(&self.made).remove(provider);
     }
 
+    /// How fast the demo model speaks.
+    pub fn set_demo_pace(&self, pace: ScriptPace) {
+        *open(&self.pace) = Some(pace);
+    }
+
     pub fn config(&self, provider: &ProviderId) -> Option<ProviderConfig> {
         open(&self.configured)
             .iter()
@@ -68,7 +74,9 @@ impl Providers {
                 .as_ref()
                 .is_some_and(|config| config.kind == ProviderKind::Demo)
         {
-            return Ok((Arc::new(ScriptedProvider::demo(id.clone())), true));
+            let pace = open(&self.pace).unwrap_or(ScriptPace::LIVE);
+            let demo = ScriptedProvider::demo(id.clone()).pace(pace);
+            return Ok((Arc::new(demo), true));
         }
         let config = config.ok_or_else(|| {
             ModelError::new(

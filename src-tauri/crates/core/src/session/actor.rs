@@ -63,11 +63,9 @@ impl Actor {
     ) -> mpsc::UnboundedSender<Ask> {
         let (ask, asks) = mpsc::unbounded_channel();
         let (back, backs) = mpsc::unbounded_channel();
-        let tools = place
-            .registry
-            .kinds()
-            .map(|(name, kind)| (name.to_owned(), kind))
-            .collect();
+        let names = place.registry.names(Role::Admin);
+        let kind = |name: &&str| Some(((*name).to_owned(), place.registry.get(name)?.kind()));
+        let tools = names.iter().filter_map(kind).collect();
         let actor = Actor {
             state,
             log,
@@ -92,7 +90,7 @@ impl Actor {
         loop {
             while !self.own.is_empty() {
                 let input = self.own.remove(0);
-                self.take(input);
+                let _ = self.take(input);
             }
             tokio::select! {
                 biased;
@@ -113,7 +111,7 @@ impl Actor {
                     let mut next = Some(back);
                     while let Some(back) = next {
                         let (joined, other) = self.join(back);
-                        self.take(Input::Back(joined));
+                        let _ = self.take(Input::Back(joined));
                         next = other;
                     }
                 }
@@ -176,7 +174,7 @@ impl Actor {
         }
         let now = now();
         let asked = matches!(input, Input::Op(_));
-        let entropy = uuid::Uuid::new_v4().as_u128() as u32;
+        let entropy = uuid::Uuid::now_v7().as_u128() as u32;
         let outcome = step(&self.state, Stamped { now, entropy, input }, &self.around);
         let changes_world = outcome.effects.iter().any(|effect| self.changes_world(effect));
         let mut refused = Ok(());

@@ -113,7 +113,13 @@ impl Executor {
                     .as_ref()
                     .map_or(state.created, |turn| turn.started);
                 let system: Arc<str> = context::system_prompt(&self.place.root, config.role, at).into();
-                let specs: Arc<[ToolSpec]> = self.place.registry.specs(config.role).into();
+                let specs: Arc<[ToolSpec]> = self
+                    .place
+                    .registry
+                    .specs(config.role)
+                    .into_iter()
+                    .map(spec)
+                    .collect();
                 self.prepared = Some((turn, config.role, system.clone(), specs.clone()));
                 (system, specs)
             }
@@ -232,7 +238,7 @@ impl Executor {
     }
 
     fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
-        self.place.registry.get(name)
+        self.place.registry.get(name).cloned()
     }
 
     fn prepare(&mut self, call: CallId, tool: &str, arguments: String, state: &SessionState) {
@@ -336,6 +342,14 @@ impl Executor {
         if let Err(error) = kept {
             tracing::warn!(%error, "a rule for the project could not be kept; it holds for this session");
         }
+    }
+}
+
+fn spec((name, description, parameters): (&str, &str, serde_json::Value)) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters,
     }
 }
 

@@ -142,7 +142,7 @@ impl GuardRecord {
     }
 
     fn back_and_forth(&self, fresh: &Seen) -> Option<(GuardPattern, Vec<CallId>)> {
-        let (before, after) = fresh.change?;
+        let (before, after) = fresh.change.filter(|(before, after)| before != after)?;
         let of_kind = |change: (u64, u64)| {
             self.seen
                 .iter()

@@ -291,6 +291,7 @@ impl LiveTurn {
         };
         let live = &mut self.calls[place];
         let (was_final, was_running) = (live.status.is_final(), live.status == ItemStatus::Running);
+        let was_allowed = live.allowed;
         live.status = item.status;
         live.tool.clone_from(&call.tool);
         live.target.clone_from(&call.target);
@@ -298,9 +299,9 @@ impl LiveTurn {
         if live.allowed {
             live.judged = true;
             self.malformed = 0;
-        } else if item.status == ItemStatus::Waiting && was_running {
+        } else if item.status == ItemStatus::Waiting && (was_running || was_allowed) {
             live.judged = false;
-            live.renewed = true;
+            live.renewed |= was_running;
         }
         if item.status.is_final() && !was_final {
             self.finish_call(item, call);

@@ -2,6 +2,7 @@
 
 use super::Draft;
 use crate::session::input::{Effect, Ticket};
+use crate::session::live_turn::LiveCall;
 use crate::session::words;
 use paddock_protocol::*;
 use paddock_provider::{Answer, AnswerPart, AskedCall, CallArguments, ModelEvent};
@@ -102,8 +103,23 @@ impl Draft<'_> {
 
     /// The attempt failed: calls that had begun to stream were never asked for.
     pub(super) fn drop_streamed_calls(&mut self) {
+        self.drop_calls_after(0);
+    }
+
+    /// Drops calls that streamed but are not among the first `number` of the answer.
+    fn drop_calls_after(&mut self, number: u32) {
+        let Some(asked) = self.ticket().map(|ticket| {
+            (1..=number)
+                .map(|n| ticket.turn.call(ticket.iteration, n))
+                .collect::<Vec<_>>()
+        }) else {
+            return;
+        };
         let calls = self.turn().map(|turn| turn.calls.clone()).unwrap_or_default();
-        for call in calls.iter().filter(|call| !call.is_final()) {
+        for call in calls
+            .iter()
+            .filter(|call| !call.is_final() && !asked.contains(&call.call))
+        {
             self.change_call(call.item, ItemStatus::Stopped, |_| {});
         }
     }
@@ -137,6 +153,7 @@ impl Draft<'_> {
             }
         }
         self.close_streams();
+        self.drop_calls_after(calls);
         self.emit(EventMsg::IterationAnswered {
             turn: ticket.turn,
             iteration: ticket.iteration,
@@ -307,18 +324,19 @@ impl Draft<'_> {
             .iter()
             .filter(|call| call.status == ItemStatus::Waiting && !call.judged)
         {
-            if let Some(call) = self.call_item(live.item) {
-                let arguments = live
-                    .granted
-                    .as_ref()
-                    .and_then(|g| g.edited.clone())
-                    .unwrap_or(call.arguments);
-                self.effect(Effect::Prepare {
-                    call: live.call.clone(),
-                    tool: call.tool,
-                    arguments,
-                });
-            }
+            self.prepare_call(live);
+        }
+    }
+
+    pub(super) fn prepare_call(&mut self, live: &LiveCall) {
+        if let Some(call) = self.call_item(live.item) {
+            let edited = live.granted.as_ref().and_then(|granted| granted.edited.clone());
+            let arguments = edited.unwrap_or(call.arguments);
+            self.effect(Effect::Prepare {
+                call: live.call.clone(),
+                tool: call.tool,
+                arguments,
+            });
         }
     }
 }

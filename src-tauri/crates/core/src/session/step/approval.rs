@@ -158,6 +158,24 @@ impl Draft<'_> {
         self.judge_waiting();
     }
 
+    /// The role or the autonomy changed: what was let go without the person and has not begun is judged anew.
+    pub(super) fn judge_anew(&mut self) {
+        let interrupted = self
+            .turn()
+            .is_some_and(|turn| turn.status == TurnStatus::Interrupted);
+        let calls = self.turn().map(|turn| turn.calls.clone()).unwrap_or_default();
+        for live in calls
+            .iter()
+            .filter(|call| call.status == ItemStatus::Waiting && call.allowed)
+        {
+            self.change_call(live.item, ItemStatus::Waiting, |call| call.verdict = None);
+            if !interrupted {
+                self.prepare_call(live);
+            }
+        }
+        self.judge_waiting();
+    }
+
     /// Judges what waits once more, after a rule or the role changed.
     pub(super) fn judge_waiting(&mut self) {
         for request in self.live.approvals.clone() {

@@ -66,10 +66,12 @@ impl Draft<'_> {
     }
 
     fn judge_plan(&mut self, live: &LiveCall, plan: CallPlan, edited: Option<String>) {
-        let writes_same = self.earlier_open(live).any(|call| {
-            self.kind(call) == ToolKind::Write && (call.target == plan.target || call.target.is_empty())
-        });
-        if self.kind(live) == ToolKind::Write && writes_same {
+        if self.kind(live) == ToolKind::Write && self.follows_open_write(live, &plan.target) {
+            // Its diff would be made against a file that is about to change: read again when its place has come.
+            self.change_call(live.item, ItemStatus::Waiting, |call| {
+                call.verb = plan.verb;
+                call.target.clone_from(&plan.target);
+            });
             return;
         }
         let config = self.live.config.clone();
@@ -209,8 +211,27 @@ impl Draft<'_> {
             .filter(|call| !call.is_final())
     }
 
+    /// Whether an earlier change of the same file, or of one not known yet, is still open.
+    fn follows_open_write(&self, live: &LiveCall, target: &str) -> bool {
+        self.earlier_open(live).any(|call| {
+            self.kind(call) == ToolKind::Write && (call.target == target || call.target.is_empty())
+        })
+    }
+
+    /// Reads calls again that waited for an earlier change, or whose file changed since they were approved.
+    fn prepare_deferred(&mut self) {
+        let calls = self.turn().map(|turn| turn.calls.clone()).unwrap_or_default();
+        for live in calls {
+            let deferred = live.status == ItemStatus::Waiting && !live.judged && !live.target.is_empty();
+            if deferred && !self.follows_open_write(&live, &live.target) {
+                self.prepare_call(&live);
+            }
+        }
+    }
+
     /// Starts every call whose place has come. Reads go side by side; what changes something goes in order.
     pub(super) fn run_calls(&mut self) {
+        self.prepare_deferred();
         let calls = self.turn().map(|turn| turn.calls.clone()).unwrap_or_default();
         for live in calls {
             let Some(live) = self.live_call(&live.call) else {
@@ -226,6 +247,12 @@ impl Draft<'_> {
     }
 
     fn may_run(&self, live: &LiveCall) -> bool {
+        if self
+            .earlier_open(live)
+            .any(|call| self.kind(call) == ToolKind::Breaking)
+        {
+            return false;
+        }
         let mut earlier = self.earlier_open(live);
         match self.kind(live) {
             ToolKind::Breaking => earlier.next().is_none(),
@@ -297,6 +324,10 @@ impl Draft<'_> {
                 ..CallOutput::default()
             });
         });
+        if self.turn().is_some_and(|turn| !turn.unused.is_empty()) {
+            self.iteration_done();
+            return;
+        }
         self.end_turn(TurnEnd::Completed);
     }
 
@@ -330,12 +361,6 @@ impl Draft<'_> {
                 self.change_call(live.item, ItemStatus::Waiting, |call| call.verdict = None);
             }
             Err(failure) => self.call_failed(&live, failure),
-        }
-        if self
-            .turn()
-            .is_some_and(|turn| turn.calls.iter().any(|call| !call.judged && !call.is_final()))
-        {
-            self.prepare_calls();
         }
         self.advance();
     }
@@ -436,11 +461,8 @@ impl Draft<'_> {
     }
 
     pub(super) fn undone(&mut self, call: &CallId, redo: bool, files: Vec<UndoneFile>) {
-        let item = self
-            .base
-            .items
-            .iter()
-            .find(|item| matches!(&item.kind, ItemKind::Call(c) if c.call == *call));
+        let changed = |item: &&std::sync::Arc<Item>| matches!(&item.kind, ItemKind::Call(c) if c.call == *call && c.output.is_some());
+        let item = self.base.items.iter().rfind(changed);
         let Some(item) = item.map(|item| item.id) else {
             return;
         };

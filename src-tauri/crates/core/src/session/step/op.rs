@@ -283,6 +283,14 @@ impl Draft<'_> {
     }
 
     fn end_call(&mut self, id: &CallId) {
+        if self.turn().is_some_and(|turn| turn.sampling) {
+            self.refuse(
+                ErrorCode::NotNow,
+                "The model is still asking for this call.",
+                "Stop the turn, or wait.",
+            );
+            return;
+        }
         let Some(live) = self
             .turn()
             .and_then(|turn| turn.call(id))
@@ -331,8 +339,18 @@ impl Draft<'_> {
         self.change_config(|config| config.role = role);
         if from != role && self.live.turn.is_some() {
             self.note_item(ItemKind::RoleChange { from, to: role });
-            self.judge_waiting();
-            self.go_on();
+            self.judge_anew();
+            self.advance_unless_interrupted();
+        }
+    }
+
+    /// A changed setting lets a working turn go on, but does not wake one that was interrupted.
+    fn advance_unless_interrupted(&mut self) {
+        if self
+            .turn()
+            .is_some_and(|turn| turn.status != TurnStatus::Interrupted)
+        {
+            self.advance();
         }
     }
 
@@ -345,7 +363,12 @@ impl Draft<'_> {
             );
             return;
         }
+        let before = self.live.config.autonomy;
         self.change_config(|config| config.autonomy = autonomy);
+        if before != autonomy {
+            self.judge_anew();
+            self.advance_unless_interrupted();
+        }
     }
 
     fn set_model(&mut self, model: ModelChoice) {

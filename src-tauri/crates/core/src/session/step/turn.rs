@@ -70,7 +70,7 @@ impl Draft<'_> {
     }
 
     /// Every call of the iteration has its result.
-    fn iteration_done(&mut self) {
+    pub(super) fn iteration_done(&mut self) {
         let Some(turn) = self.turn() else { return };
         let limits = &self.live.config.limits;
         if turn.iteration > 0 && turn.malformed >= limits.malformed_calls {
@@ -238,6 +238,10 @@ impl Draft<'_> {
     }
 
     pub(super) fn end_turn(&mut self, end: TurnEnd) {
+        // Messages that no request has held stay in the record; the next turn's history begins with them.
+        for message in self.turn().map(|turn| turn.unused.clone()).unwrap_or_default() {
+            self.change_item(message, ItemStatus::Done, |_| {});
+        }
         let Some(turn) = self.turn() else { return };
         let id = turn.turn;
         let report = TurnReport {
@@ -275,9 +279,6 @@ impl Draft<'_> {
         }
         self.close_streams();
         self.close_calls(words::STOPPED_BEFORE, words::STOPPED_DURING);
-        for message in self.turn().map(|turn| turn.unused.clone()).unwrap_or_default() {
-            self.change_item(message, ItemStatus::Done, |_| {});
-        }
         self.end_turn(TurnEnd::Stopped);
     }
 
