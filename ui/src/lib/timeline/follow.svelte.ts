@@ -12,16 +12,24 @@ export interface ScrollMeasures {
 
 export class Following {
   following = $state(true)
+  /** The end is in sight, whether it is followed or not. */
+  atEnd = $state(true)
   /** Rows that came since the following stopped. */
   missed = $state(0)
   #last = 0
 
   /** Takes in a scroll; only an upward one, made by the person, stops the following. */
   scrolled(measures: ScrollMeasures, byPerson: boolean): void {
-    const atEnd = measures.size - measures.offset - measures.viewport <= NEAR
+    const atEnd = isAtEnd(measures)
+    this.atEnd = atEnd
     if (atEnd && (byPerson || this.following)) this.resume()
     else if (byPerson && measures.offset < this.#last) this.stop()
     this.#last = measures.offset
+  }
+
+  /** Takes in a change of size, which moves nothing by itself. */
+  measured(measures: ScrollMeasures): void {
+    this.atEnd = isAtEnd(measures)
   }
 
   arrived(rows: number): void {
@@ -36,4 +44,8 @@ export class Following {
     this.following = true
     this.missed = 0
   }
+}
+
+function isAtEnd(measures: ScrollMeasures): boolean {
+  return measures.size - measures.offset - measures.viewport <= NEAR
 }
