@@ -52,10 +52,10 @@ const HOME_VISIBLE: &[&str] = &[
     ".volta",
     "go/bin",
 ];
-/// Caches of tools: writable for the commands of one project alone; those marked start from what the account has.
+/// Caches of tools: writable for the commands of one project alone. Those marked hold downloads: they start from what the
+/// account has, and what is new in them is kept only where there is a network to download from.
 const CACHES: &[(&str, bool)] = &[
     (".cache", false),
-    (".cache/go-build", true),
     (".cache/pip", true),
     (".cache/uv", true),
     (".cargo/git", true),
@@ -95,7 +95,7 @@ pub(super) fn make(spec: &CommandSpec, guard: &Guard, caches: &Path) -> Result<P
         .map(|name| home.join(name))
         .chain(toolchain_folders(&environment, &home));
     places.extend(toolchains.filter_map(|path| visible(&path)));
-    cache_places(&mut places, &home, caches).map_err(SandboxError::State)?;
+    cache_places(&mut places, &home, caches, spec.network).map_err(SandboxError::State)?;
     if spec.network == Network::Host {
         places.extend(name_servers().as_deref().and_then(visible));
     }
@@ -286,7 +286,7 @@ fn is_private_place(folder: &Path, home: &Path) -> bool {
     .any(|name| folder == home.join(name))
 }
 
-fn cache_places(places: &mut Vec<Place>, home: &Path, caches: &Path) -> io::Result<()> {
+fn cache_places(places: &mut Vec<Place>, home: &Path, caches: &Path, network: Network) -> io::Result<()> {
     for (name, layered) in CACHES {
         let (target, own) = (
             home.join(name),
@@ -319,6 +319,7 @@ fn cache_places(places: &mut Vec<Place>, home: &Path, caches: &Path) -> io::Resu
                     lower: text(&lower),
                     upper: text(&upper),
                     work: text(&work),
+                    keep: network == Network::Host,
                 }
             }
         };

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, mkdirat, openat2, symlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, mkdirat, openat2, symlinkat};
 
 use super::helper::{Failure, Step};
 use super::sys::{self, NO_DEVICES, NO_SUID, READ_ONLY};
@@ -45,6 +45,7 @@ enum Open {
         lower: OwnedFd,
         upper: OwnedFd,
         work: OwnedFd,
+        keep: bool,
     },
 }
 
@@ -62,13 +63,11 @@ pub(super) fn build(plan: &Plan) -> Result<(), Failure> {
         .into_iter()
         .find(|path| Path::new(path).is_dir())
         .unwrap_or("/");
-    tmpfs(stage, "mode=755,size=16m").step("making a new root")?;
+    let flags = libc::MS_NOSUID | libc::MS_NODEV;
+    sys::mount(Some("tmpfs"), stage, flags, "mode=755").step("making a new root")?;
     let root = open(stage, OFlags::PATH | OFlags::DIRECTORY).step("making a new root")?;
     prepare(&root).step("making a new root")?;
-    for place in ["tmp", "var/tmp", "run", "dev", "dev/pts", "dev/shm", "proc"] {
-        make_folders(&root, place).step("making a new root")?;
-    }
-    private_places(stage).step("making private places")?;
+    private_places(&root, stage).step("making private places")?;
     for (link, target) in &plan.links {
         symlinkat(target, &root, link.trim_start_matches('/'))
             .map_err(Into::into)
@@ -135,13 +134,19 @@ fn open_sources(plan: &Plan) -> io::Result<Vec<Opened<'_>>> {
                     attributes: NO_SUID | if *writable { NO_DEVICES } else { READ_ONLY },
                 }
             }
-            Content::Layer { lower, upper, work } => {
+            Content::Layer {
+                lower,
+                upper,
+                work,
+                keep,
+            } => {
                 let [lower, upper, work] =
                     [lower, upper, work].map(|path| open(path, OFlags::PATH | OFlags::DIRECTORY));
                 Open::Layer {
                     lower: lower?,
                     upper: upper?,
                     work: work?,
+                    keep: *keep,
                 }
             }
         };
@@ -170,10 +175,6 @@ fn is_folder(handle: &OwnedFd) -> io::Result<bool> {
     Ok(kind == rustix::fs::FileType::Directory)
 }
 
-fn tmpfs(path: &str, options: &str) -> io::Result<()> {
-    sys::mount(Some("tmpfs"), path, libc::MS_NOSUID | libc::MS_NODEV, options)
-}
-
 /// Makes the file and the folder that are shown instead of hidden ones.
 fn prepare(root: &OwnedFd) -> io::Result<()> {
     make_file(root, HIDDEN_FILE, 0)?;
@@ -200,15 +201,21 @@ fn make_folders(root: &OwnedFd, path: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn private_places(stage: &str) -> io::Result<()> {
-    tmpfs(&format!("{stage}/tmp"), "mode=1777")?;
-    tmpfs(&format!("{stage}/var/tmp"), "mode=1777")?;
-    tmpfs(&format!("{stage}/run"), "mode=755,size=64m")?;
-    tmpfs(&format!("{stage}/dev"), "mode=755,size=1m")?;
+/// Makes the places that every command has for itself. They are mounts of their own, because the root becomes read-only.
+fn private_places(root: &OwnedFd, stage: &str) -> io::Result<()> {
+    for (place, mode) in [
+        ("tmp", 0o1777),
+        ("var/tmp", 0o1777),
+        ("run", 0o755),
+        ("dev/shm", 0o1777),
+    ] {
+        make_folders(root, place)?;
+        rustix::fs::chmodat(root, place, Mode::from_raw_mode(mode), AtFlags::empty())?;
+        attach_on_itself(root, place, NO_SUID | NO_DEVICES)?;
+    }
+    make_folders(root, "proc")?;
+    make_folders(root, "dev/pts")?;
     let dev = format!("{stage}/dev");
-    std::fs::create_dir(format!("{dev}/pts"))?;
-    std::fs::create_dir(format!("{dev}/shm"))?;
-    tmpfs(&format!("{dev}/shm"), "mode=1777")?;
     sys::mount(
         Some("devpts"),
         &format!("{dev}/pts"),
@@ -258,16 +265,23 @@ fn attach(root: &OwnedFd, stage: &str, place: &Opened<'_>) -> io::Result<()> {
                 target.as_fd(),
             )
         }
-        Open::Empty => tmpfs(&format!("{stage}/{path}"), "mode=700"),
-        Open::Layer { lower, upper, work } => {
-            let options = format!(
-                "userxattr,lowerdir={},upperdir={},workdir={}",
-                descriptor(lower),
-                descriptor(upper),
-                descriptor(work)
-            );
-            let flags = libc::MS_NOSUID | libc::MS_NODEV;
-            if sys::mount(Some("overlay"), &format!("{stage}/{path}"), flags, &options).is_ok() {
+        Open::Empty => {
+            let own = format!(".own-{}", path.replace('/', "-"));
+            mkdirat(root, &own, Mode::from_raw_mode(0o700))?;
+            let copy = sys::copy_mounts(open_in(root, &own)?.as_fd(), NO_SUID | NO_DEVICES)?;
+            sys::attach(copy.as_fd(), target.as_fd())
+        }
+        Open::Layer {
+            lower,
+            upper,
+            work,
+            keep,
+        } => {
+            let at = format!("{stage}/{path}");
+            if !keep && layer_in_memory(root, &at, [upper, lower]).is_ok() {
+                return Ok(());
+            }
+            if layer(&at, &descriptor(lower), &descriptor(upper), &descriptor(work)).is_ok() {
                 return Ok(());
             }
             // Some file systems cannot be layered: then the changes alone are visible.
@@ -277,6 +291,34 @@ fn attach(root: &OwnedFd, stage: &str, place: &Opened<'_>) -> io::Result<()> {
             )
         }
     }
+}
+
+/// Layers folders below one in memory; the first one hides what is in the second.
+fn layer_in_memory(root: &OwnedFd, target: &str, lower: [&OwnedFd; 2]) -> io::Result<()> {
+    let own = format!(".layer{}", target.replace('/', "-"));
+    for folder in [own.clone(), format!("{own}/content"), format!("{own}/work")] {
+        mkdirat(root, &folder, Mode::from_raw_mode(0o700))?;
+    }
+    let (upper, work) = (
+        open_in(root, &format!("{own}/content"))?,
+        open_in(root, &format!("{own}/work"))?,
+    );
+    layer(
+        target,
+        &lower.map(descriptor).join(":"),
+        &descriptor(&upper),
+        &descriptor(&work),
+    )
+}
+
+fn layer(target: &str, lower: &str, upper: &str, work: &str) -> io::Result<()> {
+    let options = format!("userxattr,lowerdir={lower},upperdir={upper},workdir={work}");
+    sys::mount(
+        Some("overlay"),
+        target,
+        libc::MS_NOSUID | libc::MS_NODEV,
+        &options,
+    )
 }
 
 fn descriptor(handle: &OwnedFd) -> String {
@@ -324,9 +366,9 @@ fn attach_project(root: &OwnedFd, stage: &str, source: OwnedFd, project: &Projec
     Ok(())
 }
 
-fn attach_on_itself(project: &OwnedFd, path: &str, attributes: u64) -> io::Result<()> {
+fn attach_on_itself(folder: &OwnedFd, path: &str, attributes: u64) -> io::Result<()> {
     // Opened from the top each time: the mounts attached before are part of the way.
-    let Some(handle) = present(open_in(project, path))? else {
+    let Some(handle) = present(open_in(folder, path))? else {
         return Ok(());
     };
     let copy = sys::copy_mounts(handle.as_fd(), attributes)?;

@@ -64,10 +64,12 @@ pub(super) enum Content {
     /// An empty folder of the command alone.
     Empty,
     /// A folder of the machine that can be changed for the command alone: changes go to `upper`.
+    /// Without `keep` they go to memory and are gone with the command, which is much faster.
     Layer {
         lower: String,
         upper: String,
         work: String,
+        keep: bool,
     },
 }
 

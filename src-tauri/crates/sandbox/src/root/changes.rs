@@ -17,13 +17,19 @@ const MAX_DEPTH: usize = 256;
 
 impl ProjectRoot {
     /// Writes a whole file in one step: readers see the old or the new content, and a hard link elsewhere keeps the old one.
-    /// Missing folders are made, the mode of a replaced file is kept. A link is written through only inside of the project.
+    /// Missing folders of new files are made, the mode of a replaced file is kept. A link is written through only inside of the project.
     pub fn write(&self, path: &RelativePath, bytes: &[u8], mode: WriteMode) -> Result<(), PathError> {
         self.may_change(path)?;
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(project_itself());
         };
-        let folder = self.folder_made(&parent)?;
+        let folder = match mode {
+            WriteMode::Replace => self
+                .tree()
+                .folder(&parent)
+                .map_err(|failure| self.explain(failure, path))?,
+            WriteMode::CreateNew | WriteMode::CreateOrReplace => self.folder_made(&parent)?,
+        };
         let (folder, name) = self.target(folder, name, path)?;
         let name = OsStr::new(&name);
         self.may_change(&folder.place.child(&name.to_string_lossy()))?;

@@ -216,8 +216,32 @@ fn watching(bed: &Bed) {
 }
 
 fn caches(bed: &Bed) {
-    bed.works("echo kept > ~/.cache/thing && mkdir -p ~/.npm/x ~/.cargo/registry/x && echo gone > ~/thing");
-    bed.works("[ $(cat ~/.cache/thing) = kept ] && [ -d ~/.npm/x ] && [ -d ~/.cargo/registry/x ] && [ ! -e ~/thing ]");
+    bed.works("echo kept > ~/.cache/thing && mkdir -p ~/.npm/x && echo gone > ~/thing");
+    bed.works("[ $(cat ~/.cache/thing) = kept ] && [ -d ~/.npm/x ] && [ ! -e ~/thing ]");
+    // Downloads: what the account has is there, can be added to, and stays as it was.
+    let registry = std::env::home_dir().unwrap().join(".cargo/registry");
+    let made = !registry.exists();
+    fs::create_dir_all(&registry).unwrap();
+    let own = registry.join(format!("paddock-test-{}", crate::bed::marker()));
+    fs::write(&own, "own").unwrap();
+    let name = own.file_name().unwrap().to_str().unwrap();
+    bed.works(&format!("cd ~/.cargo/registry && [ $(cat {name}) = own ] && echo more >> {name} && touch new-{name} && rm {name}"));
+    let mut spec = bed.spec(&format!(
+        "cd ~/.cargo/registry && [ -e {name} ] && [ ! -e new-{name} ] && touch new-{name}"
+    ));
+    spec.network = paddock_sandbox::Network::Host;
+    let with_network = bed.run_spec(spec);
+    let kept = bed.run(&format!("[ -e ~/.cargo/registry/new-{name} ]"));
+    let unchanged = fs::read_to_string(&own);
+    fs::remove_file(&own).unwrap();
+    if made {
+        fs::remove_dir(&registry).unwrap();
+    }
+    assert_eq!(unchanged.unwrap(), "own");
+    assert!(
+        with_network.end.exit.is_success() && kept.end.exit.is_success(),
+        "{with_network:#?} {kept:#?}"
+    );
 }
 
 fn names(bed: &Bed) {
