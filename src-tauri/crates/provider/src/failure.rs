@@ -227,6 +227,20 @@ impl Origin {
         error
     }
 
+    /// The server is somewhere else. Redirects are not followed: the key would go along.
+    pub fn redirect(&self, status: u16, location: &str) -> ModelError {
+        let mut error = ModelError::new(
+            ModelErrorKind::NotFound,
+            format!("{} sends the request on to another address.", self.base_url),
+        );
+        error.hint = Some(
+            "Write the address of the server itself in Settings; the details show where it points to.".into(),
+        );
+        error.status = Some(status);
+        error.details = self.details(location);
+        error
+    }
+
     /// Masked and capped; `None` when there is nothing to show.
     pub fn details(&self, raw: &str) -> Option<String> {
         let raw = raw.trim();

@@ -130,19 +130,19 @@ impl ChatProvider {
         answer.map_err(|failure| self.origin.transport_error(&failure))
     }
 
-    /// The words of an answer with an error status; redirects say where to.
+    /// The words of an answer with an error status.
     async fn error_body(&self, incoming: &mut Incoming) -> String {
+        String::from_utf8_lossy(&incoming.body.rest(ERROR_BODY_LIMIT).await).into_owned()
+    }
+
+    fn refusal(&self, incoming: &Incoming, body: &str) -> ModelError {
         let location = incoming
             .headers
             .get(LOCATION)
             .and_then(|value| value.to_str().ok());
         if let Some(location) = location.filter(|_| (300..400).contains(&incoming.status)) {
-            return format!("redirected to {location}");
+            return self.origin.redirect(incoming.status, location);
         }
-        String::from_utf8_lossy(&incoming.body.rest(ERROR_BODY_LIMIT).await).into_owned()
-    }
-
-    fn refusal(&self, incoming: &Incoming, body: &str) -> ModelError {
         if body.trim_start().starts_with('<') && matches!(incoming.status, 200..=299 | 403..=405) {
             return self.origin.web_page(incoming.status, body);
         }
