@@ -1,0 +1,119 @@
+//! An approval as text: what would happen, how it is confined, whether it can be taken back.
+
+use super::{plain, style::Style, words};
+use paddock_protocol::*;
+use std::fmt::Write;
+
+/// Lines of a diff that a card shows; the rest is counted.
+const DIFF_LINES: usize = 200;
+
+/// The card, ending in a line end.
+pub fn approval(request: &ApprovalRequest, style: Style) -> String {
+    let mut card = String::new();
+    let title = format!(
+        "Approval needed: {} {}",
+        words::verb(request.verb),
+        plain::short(&request.target, 200)
+    );
+    let _ = writeln!(card, "\n{}", style.attention(&style.bold(&title)));
+    if request.renewed {
+        card.push_str("  The file changed after the proposal; this is the renewed change.\n");
+    }
+    match &request.body {
+        ApprovalBody::Command {
+            command,
+            segments,
+            folder,
+            time_limit,
+            sandbox,
+        } => {
+            for line in plain::text(command).lines() {
+                let _ = writeln!(card, "  {} {line}", style.bold("$"));
+            }
+            for segment in segments.iter().filter(|segment| !segment.notes.is_empty()) {
+                let notes = plain::line(&segment.notes.join(", "));
+                let _ = writeln!(card, "  {}: {notes}", plain::short(&segment.text, 80));
+            }
+            if folder != "." {
+                let _ = writeln!(card, "  In {}", plain::line(folder));
+            }
+            let _ = writeln!(
+                card,
+                "  {} Ends after {}.",
+                confinement(sandbox),
+                words::time(*time_limit)
+            );
+            for gap in &sandbox.gaps {
+                let _ = writeln!(card, "  {}", plain::line(gap));
+            }
+        }
+        ApprovalBody::Change { change, .. } => push_change(&mut card, change, style),
+        ApprovalBody::Delete { files } => files.iter().for_each(|file| push_change(&mut card, file, style)),
+        ApprovalBody::Other => {
+            let _ = writeln!(card, "  {}", plain::short(&request.arguments, 2_000));
+        }
+    }
+    let undo = match &request.undo {
+        UndoFact::Nothing => "It changes nothing.".to_owned(),
+        UndoFact::Covered => "It can be undone.".to_owned(),
+        UndoFact::NotCovered { why } => format!("It cannot be undone by Paddock: {}", plain::line(why)),
+    };
+    let _ = writeln!(card, "  {undo}");
+    if let Some(why) = request.trace.iter().find(|line| line.decides) {
+        let says = plain::line(&why.says);
+        let _ = writeln!(
+            card,
+            "  {}",
+            style.dim(&format!("Why: {}: {says}", plain::line(&why.about)))
+        );
+    }
+    card
+}
+
+fn confinement(sandbox: &SandboxSummary) -> &'static str {
+    match (sandbox.confined, sandbox.network, sandbox.read_only) {
+        (false, ..) => "Not confined: it can reach everything that you can.",
+        (true, false, true) => "In the sandbox: nothing can be written, no network.",
+        (true, false, false) => "In the sandbox: writes only in the project, no network.",
+        (true, true, true) => "In the sandbox: nothing can be written, with network.",
+        (true, true, false) => "In the sandbox: writes only in the project, with network.",
+    }
+}
+
+fn push_change(card: &mut String, change: &FileChange, style: Style) {
+    let _ = writeln!(
+        card,
+        "  {} {}",
+        plain::line(&change.path),
+        style.dim(&format!("+{} −{}", change.added, change.removed))
+    );
+    let Some(diff) = &change.diff else {
+        card.push_str("  (no preview: binary or very large)\n");
+        return;
+    };
+    let all: usize = diff.hunks.iter().map(|hunk| hunk.lines.len()).sum();
+    let mut shown = 0;
+    for hunk in &diff.hunks {
+        if shown >= DIFF_LINES {
+            break;
+        }
+        let _ = writeln!(
+            card,
+            "  {}",
+            style.dim(&format!("@@ line {} @@", hunk.new_start.max(1)))
+        );
+        for line in hunk.lines.iter().take(DIFF_LINES - shown) {
+            shown += 1;
+            let text = plain::line(&line.text);
+            let _ = match line.mark {
+                DiffMark::Same => writeln!(card, "    {text}"),
+                DiffMark::Added => writeln!(card, "  {}", style.good(&format!("+ {text}"))),
+                DiffMark::Removed => writeln!(card, "  {}", style.bad(&format!("- {text}"))),
+            };
+        }
+    }
+    if shown < all {
+        let rest = words::count((all - shown) as u64, "further line");
+        let _ = writeln!(card, "  … {rest}; the whole change is in the session");
+    }
+}
