@@ -5,6 +5,9 @@ use paddock_protocol::{Event, EventMsg};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
+/// Events of an attached session, in order.
+pub type Events = mpsc::UnboundedReceiver<Event>;
+
 /// Text of one batch at most, in bytes; more goes as a further batch.
 pub const BATCH_BYTES: usize = 64 * 1024;
 /// What an event without streamed text counts.
@@ -67,7 +70,7 @@ fn append(last: &mut Event, more: &str) {
 /// Delivers the events of a session, one batch per frame, until the session ends or `deliver` says that the view is gone.
 /// The first event after a pause goes at once; `frame` is asked after each batch how long the next one may gather.
 pub async fn pump(
-    mut events: mpsc::UnboundedReceiver<Event>,
+    mut events: Events,
     frame: impl Fn() -> Duration,
     mut deliver: impl FnMut(Vec<Event>) -> bool,
 ) {

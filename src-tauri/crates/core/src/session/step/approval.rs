@@ -107,10 +107,11 @@ impl Draft<'_> {
                 ..CallOutput::default()
             });
         });
+        self.wake();
         if pause {
             self.set_status(TurnStatus::Pausing);
         }
-        self.go_on();
+        self.advance();
     }
 
     fn resolve(&mut self, approval: &ApprovalId, decision: Decision) {
@@ -126,13 +127,17 @@ impl Draft<'_> {
 
     /// After a decision or an answer: calls that an interruption left unread are read now.
     pub(super) fn go_on(&mut self) {
+        self.wake();
+        self.advance();
+    }
+
+    fn wake(&mut self) {
         if self
             .turn()
             .is_some_and(|turn| turn.status == TurnStatus::Interrupted)
         {
             self.prepare_calls();
         }
-        self.advance();
     }
 
     fn remember(&mut self, request: &ApprovalRequest, scope: AnswerScope) {

@@ -241,9 +241,6 @@ impl Draft<'_> {
                 self.run_call(&live);
             }
         }
-        if self.turn().is_some_and(|turn| turn.all_calls_final()) {
-            self.advance();
-        }
     }
 
     fn may_run(&self, live: &LiveCall) -> bool {

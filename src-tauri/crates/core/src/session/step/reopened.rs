@@ -17,6 +17,8 @@ impl Draft<'_> {
             .filter(|call| !call.is_final())
             .cloned()
             .collect();
+        // First, so that the time without the program does not count as work.
+        self.set_status(TurnStatus::Interrupted);
         self.close_streams();
         let mut unknown = Vec::new();
         for call in calls {
@@ -28,6 +30,5 @@ impl Draft<'_> {
             }
         }
         self.note_item(ItemKind::Recovery { unknown });
-        self.set_status(TurnStatus::Interrupted);
     }
 }

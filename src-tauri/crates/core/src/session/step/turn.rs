@@ -39,10 +39,13 @@ impl Draft<'_> {
         }
         if !turn.all_calls_final() {
             self.run_calls();
-            self.show_what_it_waits_for();
-            return;
         }
-        self.iteration_done();
+        match self.turn() {
+            Some(turn) if turn.sampling || matches!(turn.status, TurnStatus::Paused { .. }) => {}
+            Some(turn) if turn.all_calls_final() => self.iteration_done(),
+            Some(_) => self.show_what_it_waits_for(),
+            None => {}
+        }
     }
 
     fn show_what_it_waits_for(&mut self) {
