@@ -22,3 +22,15 @@ pub fn run_helper_if_asked() {
     #[cfg(target_os = "linux")]
     linux::run_if_asked();
 }
+
+/// Moves away what commands left in a project to run later, when Paddock died before it could do so itself. To be called
+/// when a project is opened; does nothing after an orderly end.
+pub fn audit_after_crash(root: &ProjectRoot, state: &StateDir) -> Vec<Quarantined> {
+    #[cfg(target_os = "linux")]
+    return linux::audit_after_crash(root, state);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (root, state);
+        Vec::new()
+    }
+}

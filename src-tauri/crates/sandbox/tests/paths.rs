@@ -1,6 +1,7 @@
 //! Spellings of paths against the real file system: what every one of them must lead to. The same list runs over the file
 //! access of Linux and, with the feature `portable`, over that of macOS and Windows.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde::{Deserialize, Serialize};
+
 use super::end::Quarantined;
 use super::gitconfig::{hooks_path, without_programs};
 use super::spec::StateDir;
@@ -25,8 +27,11 @@ const GUARDED: &[&str] = &[
     "commondir",
 ];
 
+/// The file of a guard while its command runs.
+const KEPT: &str = "guard.json";
+
 /// What a command must not change, as it was before it ran.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Guard {
     /// Repositories, which cannot be moved or removed.
     pub(crate) pinned: Vec<RelativePath>,
@@ -68,6 +73,21 @@ impl Guard {
             secrets,
             since_ns,
         }
+    }
+
+    /// Keeps what was seen beside the caches of a command, in case Paddock dies before it can look again.
+    pub(crate) fn keep(&self, slot: &Path) -> std::io::Result<()> {
+        std::fs::write(slot.join(KEPT), serde_json::to_vec(self)?)
+    }
+
+    /// What was kept here, when the look after a command is still due.
+    pub(crate) fn kept(slot: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(slot.join(KEPT)).ok()?).ok()
+    }
+
+    /// The look after a command was done.
+    pub(crate) fn forget(slot: &Path) {
+        let _ = std::fs::remove_file(slot.join(KEPT));
     }
 
     /// Looks at the project after a command and moves away what is new and would run later.

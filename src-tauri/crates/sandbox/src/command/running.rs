@@ -107,6 +107,10 @@ pub(crate) enum Signal {
 /// The owner's side of a command.
 pub(crate) struct Supervision {
     signals: Receiver<Signal>,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only Linux has processes that report")
+    )]
     pub(crate) sender: Sender<Signal>,
     end: oneshot::Sender<CommandEnd>,
     started: Instant,

@@ -19,8 +19,8 @@ use crate::command::audit::Guard;
 use crate::command::denial::{Circumstances, denials};
 use crate::command::running::{Next, Pump, Pumped, Signal, Supervision, supervision};
 use crate::command::{
-    CommandEnd, CommandExit, CommandSpec, Confinement, HelperProgram, Network, OutputSink, RunningCommand,
-    SandboxError, SandboxFacts, SecretFiles, StateDir, Stream, Streams, Tier, Unconfined,
+    CommandEnd, CommandExit, CommandSpec, Confinement, HelperProgram, Network, OutputSink, Quarantined,
+    RunningCommand, SandboxError, SandboxFacts, SecretFiles, StateDir, Stream, Streams, Tier, Unconfined,
 };
 use crate::{PathError, ProjectRoot};
 
@@ -147,6 +147,28 @@ fn none(error: &SandboxError) -> SandboxFacts {
     facts
 }
 
+/// Looks at a project after commands that Paddock did not survive, as it would have done after their end.
+pub(crate) fn audit_after_crash(root: &ProjectRoot, state: &StateDir) -> Vec<Quarantined> {
+    let mut moved = Vec::new();
+    for number in 0..MAX_SLOTS {
+        let folder = Slot::folder(state, number);
+        if !folder.exists() {
+            break;
+        }
+        if Guard::kept(&folder).is_none() {
+            continue;
+        }
+        // A slot in use belongs to a command that runs, and will be looked at after its end.
+        if let Ok(Some(slot)) = Slot::take_number(state, number)
+            && let Some(guard) = Guard::kept(&slot.folder)
+        {
+            moved.extend(guard.audit(root, state));
+            Guard::forget(&slot.folder);
+        }
+    }
+    moved
+}
+
 /// One confined command.
 struct Confined {
     child: Child,
@@ -157,7 +179,9 @@ struct Confined {
     root: ProjectRoot,
     state: StateDir,
     circumstances: Circumstances,
-    _slot: Slot,
+    /// What commands before this one left, when Paddock died with them.
+    quarantined: Vec<Quarantined>,
+    slot: Slot,
 }
 
 impl Confined {
@@ -168,8 +192,32 @@ impl Confined {
         supervision: &Supervision,
     ) -> Result<Self, SandboxError> {
         plan::private_folder(spec.state.path()).map_err(SandboxError::State)?;
+        let is_changeable = !spec.root.reach().read_only;
+        let quarantined = if is_changeable {
+            audit_after_crash(&spec.root, &spec.state)
+        } else {
+            Vec::new()
+        };
         let slot = Slot::take(&spec.state).map_err(SandboxError::State)?;
         let guard = Guard::of(&spec.root);
+        if is_changeable {
+            guard.keep(&slot.folder).map_err(SandboxError::State)?;
+        }
+        let folder = slot.folder.clone();
+        let started = Self::launch(helper, spec, output, supervision, (slot, guard, quarantined));
+        if started.is_err() {
+            Guard::forget(&folder);
+        }
+        started
+    }
+
+    fn launch(
+        helper: &HelperProgram,
+        spec: CommandSpec,
+        output: OutputSink,
+        supervision: &Supervision,
+        (slot, guard, quarantined): (Slot, Guard, Vec<Quarantined>),
+    ) -> Result<Self, SandboxError> {
         let plan = plan::make(&spec, &guard, &slot.folder)?;
         let (mut socket, child_socket) = UnixStream::pair().map_err(SandboxError::Start)?;
         let limit = Arc::new(AtomicU64::new(spec.output_limit));
@@ -199,7 +247,8 @@ impl Confined {
             root,
             state,
             circumstances,
-            _slot: slot,
+            quarantined,
+            slot,
         })
     }
 
@@ -242,11 +291,11 @@ impl Confined {
         };
         let exit = forced.unwrap_or(exit);
         let pumped: Vec<Pumped> = self.pumps.into_iter().map(Pump::finish).collect();
-        let quarantined = if self.root.reach().read_only {
-            Vec::new()
-        } else {
-            self.guard.audit(&self.root, &self.state)
-        };
+        let mut quarantined = self.quarantined;
+        if !self.root.reach().read_only {
+            quarantined.extend(self.guard.audit(&self.root, &self.state));
+        }
+        Guard::forget(&self.slot.folder);
         let denials = match exit {
             CommandExit::Code(0) | CommandExit::Stopped | CommandExit::TimedOut => Vec::new(),
             _ => pumped
@@ -372,14 +421,27 @@ struct Slot {
 impl Slot {
     fn take(state: &StateDir) -> io::Result<Self> {
         for number in 0..MAX_SLOTS {
-            let folder = state.path().join(format!("caches-{number}"));
-            plan::private_folder(&folder)?;
-            let lock = File::create(folder.join("lock"))?;
-            if lock.try_lock().is_ok() {
-                return Ok(Self { folder, _lock: lock });
+            let Some(slot) = Self::take_number(state, number)? else {
+                continue;
+            };
+            // After a crash the look at the project is still due, and this command must not hide that.
+            if Guard::kept(&slot.folder).is_none() {
+                return Ok(slot);
             }
         }
         Err(io::ErrorKind::ResourceBusy.into())
+    }
+
+    /// One set of caches; none while it is in use.
+    fn take_number(state: &StateDir, number: usize) -> io::Result<Option<Self>> {
+        let folder = Self::folder(state, number);
+        plan::private_folder(&folder)?;
+        let lock = File::create(folder.join("lock"))?;
+        Ok(lock.try_lock().is_ok().then_some(Self { folder, _lock: lock }))
+    }
+
+    fn folder(state: &StateDir, number: usize) -> PathBuf {
+        state.path().join(format!("caches-{number}"))
     }
 }
 

@@ -12,5 +12,5 @@ mod sys;
 mod view;
 mod wire;
 
-pub(crate) use confined::LinuxConfinement;
+pub(crate) use confined::{LinuxConfinement, audit_after_crash};
 pub(crate) use helper::run_if_asked;

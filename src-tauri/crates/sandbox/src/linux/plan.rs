@@ -100,7 +100,7 @@ pub(super) fn make(spec: &CommandSpec, guard: &Guard, caches: &Path) -> Result<P
         places.extend(name_servers().as_deref().and_then(visible));
     }
     for grant in &spec.extra {
-        let source = text(&grant.path);
+        let source = text(&grant.path.canonicalize().unwrap_or_else(|_| grant.path.clone()));
         places.push(Place {
             target: source.clone(),
             content: Content::Machine {

@@ -12,6 +12,7 @@ pub const CASES: &[Case] = &[
     ("leftover_common_folder_elsewhere", common_folder),
     ("leftover_git_file", git_file),
     ("leftover_editor_settings", editor_settings),
+    ("leftover_after_a_crash", after_crash),
     ("leftover_nothing_by_the_sandbox", no_litter),
 ];
 
@@ -109,4 +110,39 @@ fn no_litter(bed: &Bed) {
         .collect();
     names.sort();
     assert_eq!(names, [".env", "file"]);
+}
+
+/// A hook that was planted while the app died is found when the project is opened again.
+fn after_crash(bed: &Bed) {
+    let line = "git init -q && echo evil > .git/hooks/pre-commit && echo done > ready && sleep 60";
+    let mut app = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--as-app",
+            bed.project().to_str().unwrap(),
+            bed.state().path().to_str().unwrap(),
+            line,
+        ])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    assert!(crate::bed::soon(|| bed.has("ready")));
+    app.kill().unwrap();
+    app.wait().unwrap();
+    assert!(bed.has(".git/hooks/pre-commit"));
+    // The lock goes with the last process.
+    let mut moved = Vec::new();
+    for _ in 0..100 {
+        moved = paddock_sandbox::audit_after_crash(&bed.root, &bed.state());
+        if !moved.is_empty() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(
+        moved.iter().map(|moved| moved.path.as_str()).collect::<Vec<_>>(),
+        [".git/hooks/pre-commit"]
+    );
+    assert!(!bed.has(".git/hooks/pre-commit"));
+    assert!(paddock_sandbox::audit_after_crash(&bed.root, &bed.state()).is_empty());
+    bed.works("git status");
 }
