@@ -165,6 +165,7 @@ export class App {
 
 /** The context to mount or render a component with. */
 export function appContext(app: App): Map<unknown, unknown> {
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- a context is never changed
   return new Map([[KEY, app]])
 }
 

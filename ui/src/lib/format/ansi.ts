@@ -34,12 +34,13 @@ const decorations: Record<string, string> = {
   underline: 'ansi-underline',
 }
 
-// eslint-disable-next-line no-control-regex -- the control characters are what is looked for
+// The control characters are what is looked for.
+/* eslint-disable no-control-regex */
 const notColour =
   /\u001b(?:\[[0-9;?]*[A-LN-Za-ln-z@]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78])/g
 
-// eslint-disable-next-line no-control-regex -- see above
 const otherControls = /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]/g
+/* eslint-enable no-control-regex */
 
 /** What a terminal would show at the end: carriage returns overwrite their line, other control codes go. */
 export function settled(text: string): string {

@@ -209,8 +209,7 @@ export class OpenSession {
   #showAll(): void {
     const state = this.#state
     if (state === undefined) return
-    const known = new Set(state.items.map((item) => item.id))
-    for (const id of [...this.cells.keys()]) if (!known.has(id)) this.cells.delete(id)
+    for (const id of [...this.cells.keys()]) if (itemById(state, id) === undefined) this.cells.delete(id)
     for (const item of state.items) {
       this.#showItem(state, item.id)
       const cell = this.cells.get(item.id)
