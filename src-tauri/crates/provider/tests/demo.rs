@@ -1,4 +1,5 @@
 //! The demo's story, walked through every branch with the tools of a small stand-in loop on the real sample project.
+#![allow(clippy::unwrap_used)]
 
 use paddock_protocol::{FinishReason, Millis, ProviderId};
 use paddock_provider::*;

@@ -1,4 +1,5 @@
 //! The Chat provider on a real socket: a server that sends exactly the bytes of a test, when the test says so.
+#![allow(clippy::unwrap_used)]
 
 mod server;
 
