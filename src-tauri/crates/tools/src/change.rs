@@ -49,7 +49,7 @@ impl Plan {
         }
     }
 
-    /// Writes the file. What it held is kept first; what it holds then is recorded.
+    /// Writes the file. What it held is kept first, and what it will hold is recorded.
     pub(crate) fn carry_out(&self, cx: &CallContext) -> Result<FileChange, ToolError> {
         let root = paths::root_of(cx);
         if root.reach().read_only {
@@ -59,6 +59,13 @@ impl Plan {
         }
         (cx.before)(&self.path, self.old.as_deref()).map_err(|error| {
             ToolError::Fatal(format!("What `{}` held could not be kept: {error}.", self.path))
+        })?;
+        // Before the write: were the program to die between the two, an undo would not know the change as the call's own.
+        (cx.after)(&self.path, version_of(Some(&self.new))).map_err(|error| {
+            ToolError::Fatal(format!(
+                "The change of `{}` could not be recorded: {error}.",
+                self.path
+            ))
         })?;
         let mode = if self.old.is_some() {
             WriteMode::Replace
@@ -75,12 +82,6 @@ impl Plan {
                 },
                 other => paths::failure(other),
             })?;
-        (cx.after)(&self.path, version_of(Some(&self.new))).map_err(|error| {
-            ToolError::Fatal(format!(
-                "The change of `{}` could not be recorded: {error}.",
-                self.path
-            ))
-        })?;
         Ok(self.change())
     }
 }

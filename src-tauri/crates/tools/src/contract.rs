@@ -92,7 +92,7 @@ pub type LiveOutput = Arc<dyn Fn(DeltaChannel, &str) + Send + Sync>;
 /// Keeps what a file held before it is changed (`None`: it was not there); the change happens only after `Ok`.
 pub type KeepBefore = Arc<dyn Fn(&RelativePath, Option<&[u8]>) -> std::io::Result<()> + Send + Sync>;
 
-/// Records what a change left in a file, so that an undo sees later changes.
+/// Records what a change will leave in a file, right before it is made, so that an undo tells later changes from it.
 pub type KeepAfter = Arc<dyn Fn(&RelativePath, FileVersion) -> std::io::Result<()> + Send + Sync>;
 
 /// The whole output that was kept of an earlier call of this session; `None` when there is none.
