@@ -1,5 +1,6 @@
 /** F6 goes from region to region, in the order they stand on the page. */
 
+const ENTRY = '[data-row][tabindex="0"]'
 const FIELDS = 'textarea, input:not([type="hidden"]), [tabindex="0"]'
 
 /** The regions that are on screen now. */
@@ -24,7 +25,7 @@ export function nextRegion(
 
 /** Puts the focus into a region: on its first field or chosen entry, else on itself. */
 export function focusRegion(region: HTMLElement): void {
-  const inner = region.querySelector<HTMLElement>(FIELDS)
+  const inner = region.querySelector<HTMLElement>(ENTRY) ?? region.querySelector<HTMLElement>(FIELDS)
   if (inner !== null) {
     inner.focus()
     return

@@ -22,7 +22,7 @@ const isChange: Wanted = (cell) => (cell.call?.output?.changes?.length ?? 0) > 0
 export function timelineKey(event: KeyboardEvent, view: TimelineView): TimelineAction | undefined {
   const mod = event.ctrlKey || event.metaKey
   const onRow = event.target instanceof HTMLElement && event.target.dataset['row'] !== undefined
-  const at = view.active === undefined ? -1 : view.indexOf(view.active)
+  const at = view.reachable === undefined ? -1 : view.indexOf(view.reachable)
   if (mod && !event.altKey && !event.shiftKey) {
     if (event.key === 'Home') return go(nextRow(view, -1, 1))
     if (event.key === 'End') return go(nextRow(view, view.rows.length, -1))

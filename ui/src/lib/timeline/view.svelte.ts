@@ -31,6 +31,12 @@ export class TimelineView {
     )
   })
 
+  /** The entry in the tab order: the active one, else the newest. */
+  readonly reachable = $derived.by((): ItemId | undefined => {
+    if (this.active !== undefined && this.indexOf(this.active) >= 0) return this.active
+    return this.rows[this.rows.length - 1]?.id
+  })
+
   cell(id: ItemId): ItemCell | undefined {
     return this.session.cells.get(id)
   }
