@@ -182,6 +182,8 @@ async fn send_secure(request: &Outgoing, silence: Millis) -> Result<Incoming, Tr
         .send()
         .await
         .map_err(|error| {
+            // The address is known; its words must not be taken for a cause.
+            let error = error.without_url();
             if error.is_timeout() && error.is_connect() {
                 return TransportError::ConnectTimeout;
             }
@@ -191,7 +193,7 @@ async fn send_secure(request: &Outgoing, silence: Millis) -> Result<Incoming, Tr
     let headers = answer.headers().clone();
     let stream = answer
         .bytes_stream()
-        .map(|piece| piece.map_err(|error| transport_error(&error, false)));
+        .map(|piece| piece.map_err(|error| transport_error(&error.without_url(), false)));
     Ok(Incoming {
         status,
         headers,

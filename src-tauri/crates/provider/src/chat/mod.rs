@@ -166,6 +166,9 @@ impl ChatProvider {
                 Ok(None) => break,
                 // The answer was complete; only the end of the connection went wrong.
                 Err(_) if reader.is_finished() => break,
+                Err(TransportError::Broken(why)) => {
+                    return Err(self.read_error(incoming.status, ReadFailure::Broken(why)));
+                }
                 Err(failure) => return Err(self.origin.transport_error(&failure)),
             }
             if reader.is_done() {
@@ -194,6 +197,9 @@ impl ChatProvider {
                 "",
             ),
             ReadFailure::Cut => protocol(format!("The answer of {label} broke off before its end."), ""),
+            ReadFailure::Broken(why) => {
+                protocol(format!("The answer of {label} broke off before its end."), &why)
+            }
             ReadFailure::Empty(raw) => protocol(format!("{label} sent an empty answer."), &raw),
         }
     }

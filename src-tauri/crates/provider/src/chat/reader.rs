@@ -17,6 +17,8 @@ pub(crate) enum ReadFailure {
     TooLarge,
     /// The bytes ended before the answer did.
     Cut,
+    /// The connection failed within the answer.
+    Broken(String),
     /// The bytes ended well, and held nothing.
     Empty(String),
 }
