@@ -25,6 +25,12 @@ pub async fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let model = model::choose(arguments, &paddock)?;
     let interrupts = signals::listen()?;
     let mut output = Output::new();
+    if !std::io::stdout().is_terminal() {
+        // Nobody watches it speak.
+        paddock
+            .providers()
+            .set_demo_pace(paddock_core::provider::ScriptPace::INSTANT);
+    }
     let mut view = TextView::new(Style {
         colours: wish.format == Format::Text && output.has_colours(),
     });
@@ -52,15 +58,15 @@ pub async fn run(arguments: &Arguments) -> Result<u8, Failure> {
         interrupts,
         answers: answers::Answers::new(wish.approve, wish.format == Format::Text),
         approvals: Vec::new(),
+        unanswered: None,
         question: None,
         show,
         output,
     };
     let end = turn
-        .drive(&opened.snapshot, opened.op, wish.more_iterations())
-        .await;
-    paddock.close(&session).await;
-    Ok(say_end(end?, &session, arguments, wish.format))
+        .finish(&opened.snapshot, opened.op, wish.more_iterations())
+        .await?;
+    Ok(say_end(end, &session, arguments, wish.format))
 }
 
 /// A session with what begins its turn.

@@ -40,14 +40,31 @@ pub struct Turn<'a> {
     pub answers: Answers,
     /// Approvals for the person, in the order in which they came.
     pub approvals: Vec<ApprovalRequest>,
+    /// An approval for which nobody can be asked.
+    pub unanswered: Option<ApprovalRequest>,
     pub question: Option<Question>,
     pub show: Show,
     pub output: Output,
 }
 
 impl Turn<'_> {
-    pub async fn drive(
+    /// Follows the turn that `op` begins or continues, ends the session's actor, and shows what came up to then.
+    pub async fn finish(
         mut self,
+        snapshot: &SessionSnapshot,
+        op: Option<Op>,
+        more_iterations: Option<u32>,
+    ) -> Result<End, Failure> {
+        let end = self.drive(snapshot, op, more_iterations).await;
+        self.paddock.close(&self.session).await;
+        while let Some(event) = self.events.recv().await {
+            self.show(&event);
+        }
+        end
+    }
+
+    async fn drive(
+        &mut self,
         snapshot: &SessionSnapshot,
         op: Option<Op>,
         more_iterations: Option<u32>,
@@ -58,9 +75,7 @@ impl Turn<'_> {
         }
         self.extend(snapshot, more_iterations).await?;
         for request in snapshot.approvals.clone() {
-            if let Next::End(end) = self.meet(request).await? {
-                return Ok(end);
-            }
+            self.meet(request).await?;
         }
         let mut lines = None;
         loop {
@@ -109,9 +124,9 @@ impl Turn<'_> {
         {
             for reached in reached {
                 let by = match reached.limit {
-                    LimitKind::Iterations => more.unwrap_or(limits.iterations.min(ceiling)).into(),
-                    LimitKind::ActiveTime => limits.active_time.map_or(0, |time| time.0),
-                    LimitKind::SessionTokens => limits.session_tokens.unwrap_or(0).into(),
+                    LimitKind::Iterations => more.unwrap_or(limits.iterations.min(ceiling).max(1)).into(),
+                    LimitKind::ActiveTime => limits.active_time.unwrap_or(Millis::minutes(30)).0,
+                    LimitKind::SessionTokens => limits.session_tokens.unwrap_or(1_000_000).into(),
                 };
                 let limit = reached.limit;
                 self.submit(Op::Extend { limit, by }).await?;
@@ -131,11 +146,15 @@ impl Turn<'_> {
         !self.approvals.is_empty()
     }
 
-    async fn take(&mut self, event: Event) -> Result<Next, Failure> {
+    fn show(&mut self, event: &Event) {
         match &mut self.show {
-            Show::Text(view) => view.show(&event, &mut self.output),
-            Show::Jsonl => jsonl::print(&event, &mut self.output),
+            Show::Text(view) => view.show(event, &mut self.output),
+            Show::Jsonl => jsonl::print(event, &mut self.output),
         }
+    }
+
+    async fn take(&mut self, event: Event) -> Result<Next, Failure> {
+        self.show(&event);
         if self.output.is_gone() {
             let _ = self.submit(Op::Stop).await;
             return Ok(Next::End(End {
@@ -144,9 +163,13 @@ impl Turn<'_> {
             }));
         }
         match event.msg {
-            EventMsg::ApprovalRequested { approval } => self.meet(*approval).await,
+            EventMsg::ApprovalRequested { approval } => {
+                self.meet(*approval).await?;
+                Ok(Next::GoOn)
+            }
             EventMsg::ApprovalResolved { approval, .. } => {
                 self.approvals.retain(|request| request.id != approval);
+                self.unanswered.take_if(|request| request.id == approval);
                 Ok(Next::GoOn)
             }
             EventMsg::ItemStarted { item }
@@ -181,37 +204,22 @@ impl Turn<'_> {
         }
     }
 
-    /// An approval that waits.
-    async fn meet(&mut self, request: ApprovalRequest) -> Result<Next, Failure> {
+    /// An approval that waits. Where nobody can be asked, what runs beside it may end first.
+    async fn meet(&mut self, request: ApprovalRequest) -> Result<(), Failure> {
         match self.answers.to_approval(&request) {
-            Answer::Decide(decision) => self.decide(request.id, decision).await,
-            Answer::AskPerson => {
-                self.approvals.push(request);
-                Ok(Next::GoOn)
-            }
-            Answer::Nobody => Ok(Next::End(End {
-                code: NOBODY_TO_ASK,
-                sentence: Some(format!(
-                    "An approval is needed and nobody can be asked here: {} {}. Go on with --resume in a terminal, \
-                     or with --approve edits or all.",
-                    words::verb(request.verb),
-                    crate::view::plain::short(&request.target, 120)
-                )),
-                ended: false,
-            })),
+            Answer::Decide(decision) => self.decide(request.id, decision).await?,
+            Answer::AskPerson => self.approvals.push(request),
+            Answer::Nobody => self.unanswered = Some(request),
         }
+        Ok(())
     }
 
-    async fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<Next, Failure> {
-        match self
-            .paddock
-            .submit(&self.session, Op::Decide { approval, decision })
-            .await
-        {
+    async fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), Failure> {
+        let op = Op::Decide { approval, decision };
+        match self.paddock.submit(&self.session, op).await {
             // Withdrawn or answered by a rule in the meantime.
-            Ok(()) => Ok(Next::GoOn),
-            Err(error) if error.code == ErrorCode::NotFound => Ok(Next::GoOn),
-            Err(error) => Err(error.into()),
+            Err(error) if error.code == ErrorCode::NotFound => Ok(()),
+            decided => Ok(decided?),
         }
     }
 
@@ -242,6 +250,18 @@ impl Turn<'_> {
                 };
                 end(code, Some(words::pause(&cause)), false)
             }
+            TurnStatus::WaitingForApproval => match &self.unanswered {
+                Some(request) => {
+                    let sentence = format!(
+                        "An approval is needed and nobody can be asked here: {} {}. Go on with --resume in a \
+                         terminal, or with --approve edits or all.",
+                        words::verb(request.verb),
+                        crate::view::plain::short(&request.target, 120)
+                    );
+                    end(NOBODY_TO_ASK, Some(sentence), false)
+                }
+                None => Ok(Next::GoOn),
+            },
             TurnStatus::WaitingForAnswer => self.meet_question().await,
             _ => Ok(Next::GoOn),
         }
@@ -285,7 +305,7 @@ impl Turn<'_> {
                 Said::Stop => self.stop_here().await,
                 Said::Answer(decision) => {
                     self.approvals.remove(0);
-                    self.decide(request.id, decision).await.map(|_| ())
+                    self.decide(request.id, decision).await
                 }
             }
         } else if let Some(question) = self.question.take() {

@@ -1,0 +1,12 @@
+//! The built program, run as a person or a script runs it.
+
+mod bad_inputs;
+mod bed;
+#[cfg(unix)]
+mod interrupts;
+mod run;
+#[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(unix)]
+mod terminal;
+mod tool;
