@@ -7,6 +7,9 @@ mod checks;
 mod dice;
 mod world;
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use world::World;
 
 const SCHEDULES: u64 = 20_000;
@@ -22,17 +25,33 @@ fn every_schedule_keeps_the_invariants_and_ends_properly() {
         return;
     }
     let schedules = number("PADDOCK_SCHEDULES").unwrap_or(SCHEDULES);
-    let mut ends = std::collections::BTreeMap::<String, u64>::new();
-    for seed in 0..schedules {
-        let ended = std::panic::catch_unwind(|| World::new(seed, false).run());
-        match ended {
-            Ok(end) => *ends.entry(end).or_default() += 1,
-            Err(cause) => {
-                eprintln!("seed {seed} fails; replay it with PADDOCK_SEED={seed}");
-                std::panic::resume_unwind(cause);
-            }
+    let next = AtomicU64::new(0);
+    let ends = Mutex::new(BTreeMap::<String, u64>::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                let mut own = BTreeMap::<String, u64>::new();
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= schedules {
+                        break;
+                    }
+                    match std::panic::catch_unwind(|| World::new(seed, false).run()) {
+                        Ok(end) => *own.entry(end).or_default() += 1,
+                        Err(cause) => {
+                            next.store(schedules, Ordering::Relaxed);
+                            eprintln!("seed {seed} fails; replay it with PADDOCK_SEED={seed}");
+                            std::panic::resume_unwind(cause);
+                        }
+                    }
+                }
+                let mut ends = ends.lock().unwrap();
+                own.into_iter()
+                    .for_each(|(end, times)| *ends.entry(end).or_default() += times);
+            });
         }
-    }
+    });
+    let ends = ends.into_inner().unwrap();
     println!("{schedules} schedules: {ends:?}");
     for end in ["Completed", "Stopped", "Failed"] {
         assert!(

@@ -279,6 +279,16 @@ impl Paddock {
         actor
     }
 
+    /// Sets aside what a command left behind when the program died during it.
+    async fn audit(&self, root: &ProjectRoot) {
+        let (audited, state) = (root.clone(), self.sandbox_state(root));
+        let found =
+            tokio::task::spawn_blocking(move || paddock_sandbox::audit_after_crash(&audited, &state)).await;
+        for item in found.unwrap_or_default() {
+            tracing::warn!(?item, "something that would have run later was set aside");
+        }
+    }
+
     /// The actor of a session; read from its log when it is not open.
     async fn actor(&self, id: &SessionId) -> Result<mpsc::UnboundedSender<Ask>, ClientError> {
         if let Some(actor) = self
@@ -309,6 +319,7 @@ impl Paddock {
             .hint("The file is kept as it is. Begin a new session.")
         })?;
         let root = self.open_root(&state.live.config.project)?;
+        self.audit(&root).await;
         Ok(self.start(state, log, root, vec![Input::Reopened]).await)
     }
 

@@ -14,7 +14,17 @@ pub fn mode_of(root: &ProjectRoot, path: &RelativePath) -> Option<u32> {
 
 /// Restores the files of a call. Never fails as a whole: each file says what became of it.
 pub fn take_back(place: &Workplace, call: &CallId, redo: bool) -> Vec<UndoneFile> {
-    let kept = before::before_of(&place.home, &place.session, call).unwrap_or_default();
+    let kept = match before::before_of(&place.home, &place.session, call) {
+        Ok(kept) => kept,
+        Err(error) => {
+            tracing::warn!(%error, "what the files held before a call could not be read");
+            let path = "(what Paddock kept of this call cannot be read)".to_owned();
+            return vec![UndoneFile {
+                path,
+                result: UndoResult::Failed,
+            }];
+        }
+    };
     kept.iter()
         .rev()
         .map(|file| UndoneFile {

@@ -3,7 +3,7 @@
 use crate::*;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
 #[serde(default)]
 pub struct Settings {
@@ -18,22 +18,6 @@ pub struct Settings {
     pub send_key: SendKey,
     /// Projects opened last, newest first, at most 12.
     pub recent_projects: Vec<String>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            providers: Vec::new(),
-            model: None,
-            autonomy: Autonomy::default(),
-            profile: LimitProfile::default(),
-            limits: Limits::default(),
-            theme: Theme::default(),
-            notifications: NotificationSettings::default(),
-            send_key: SendKey::default(),
-            recent_projects: Vec::new(),
-        }
-    }
 }
 
 /// One model server.
