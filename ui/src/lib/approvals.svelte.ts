@@ -48,12 +48,13 @@ export class ApprovalDesk {
   /** Notes a key press of the window; returns its time when it was typing. */
   note(event: KeyboardEvent): number | undefined {
     const target = event.target instanceof HTMLElement ? event.target : undefined
-    const inField = target?.closest('input, textarea, select, [contenteditable="true"]') !== null
+    const within = (selector: string): boolean => (target?.closest(selector) ?? null) !== null
     const typing = isTyping({
       key: event.key,
       withModifier: event.ctrlKey || event.metaKey || event.altKey,
-      inField: target !== undefined && inField,
-      inCard: target?.closest('[data-card]') instanceof HTMLElement,
+      inField: within('input, textarea, select, [contenteditable="true"]'),
+      // The menus and dialogs of a card stand elsewhere in the page; choosing in them is not typing either.
+      inCard: within('[data-card], [role="menu"], [role="dialog"]'),
     })
     if (typing) this.lastTyped = performance.now()
     return typing ? this.lastTyped : undefined

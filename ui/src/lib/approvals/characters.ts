@@ -15,8 +15,29 @@ const MANY_BLANKS = /([ \t]{12,}|\n{4,})/u
 
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
 const CONTROL = /\p{Cc}/u
-const INVISIBLE =
-  /[\p{Cf}\u00a0\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200b\u2028\u2029\u202f\u205f\u2800\u3000\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/u
+/** What takes room, or none, without a visible shape, besides the format characters: first and last of each range. */
+const INVISIBLE: readonly (readonly [number, number])[] = [
+  [0xa0, 0xa0],
+  [0x34f, 0x34f],
+  [0x115f, 0x1160],
+  [0x17b4, 0x17b5],
+  [0x180b, 0x180f],
+  [0x2000, 0x200b],
+  [0x2028, 0x2029],
+  [0x202f, 0x202f],
+  [0x205f, 0x205f],
+  [0x2800, 0x2800],
+  [0x3000, 0x3000],
+  [0x3164, 0x3164],
+  [0xfe00, 0xfe0e],
+  [0xffa0, 0xffa0],
+  [0xe0100, 0xe01ef],
+]
+
+function isInvisible(character: string): boolean {
+  const code = character.codePointAt(0) ?? 0
+  return /\p{Cf}/u.test(character) || INVISIBLE.some(([first, last]) => code >= first && code <= last)
+}
 
 /** Letters of other scripts that look like a Latin one. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
@@ -99,7 +120,7 @@ function special(character: string): TextPart | undefined {
   const code = codeOf(character)
   if (DIRECTION.test(character)) return { kind: 'hidden', text: character, code, why: 'direction' }
   if (CONTROL.test(character)) return { kind: 'hidden', text: character, code, why: 'control' }
-  if (INVISIBLE.test(character)) return { kind: 'hidden', text: character, code, why: 'invisible' }
+  if (isInvisible(character)) return { kind: 'hidden', text: character, code, why: 'invisible' }
   const fullWidth = /[\uff21-\uff3a\uff41-\uff5a]/u.test(character)
   const letter = fullWidth ? character.normalize('NFKC') : LOOKALIKES[character]
   return letter === undefined ? undefined : { kind: 'lookalike', text: character, code, letter }

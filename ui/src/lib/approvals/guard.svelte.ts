@@ -27,7 +27,7 @@ export class CardGuard {
   moment = $state(false)
   #state: GuardState
   readonly #clock: () => number
-  readonly #buttons = new Map<string, HTMLElement>()
+  #buttons: readonly { name: string; element: HTMLElement }[] = []
   #frame = 0
   #look: ReturnType<typeof setInterval> | undefined
   #answer: ReturnType<typeof setTimeout> | undefined
@@ -61,9 +61,10 @@ export class CardGuard {
 
   /** Names a button whose place is watched. Returns the way to forget it. */
   button(name: string, element: HTMLElement): () => void {
-    this.#buttons.set(name, element)
+    const button = { name, element }
+    this.#buttons = [...this.#buttons, button]
     return () => {
-      this.#buttons.delete(name)
+      this.#buttons = this.#buttons.filter((other) => other !== button)
     }
   }
 
@@ -103,7 +104,7 @@ export class CardGuard {
 
   #lookAround(): void {
     const now = this.#clock()
-    for (const [name, element] of this.#buttons) {
+    for (const { name, element } of this.#buttons) {
       const { left, top } = element.getBoundingClientRect()
       this.#state = seen(this.#state, name, { left, top }, now)
     }

@@ -4,6 +4,7 @@
  */
 import type { LimitProfile, Limits } from '$lib/protocol'
 import type { LimitField } from '$lib/texts/settings'
+import { count } from '$lib/texts/words'
 
 const SECOND = 1_000
 const MINUTE = 60_000
@@ -94,7 +95,7 @@ const UNIT = { times: 1, tokens: 1, seconds: SECOND, minutes: MINUTE } as const
 
 /** The value as it is typed. */
 export function typedValue(field: LimitField, value: number | null): string {
-  return value === null ? '' : String(Math.round((value / UNIT[fieldForms[field].unit]) * 10) / 10)
+  return value === null ? '' : count(Math.round(value / UNIT[fieldForms[field].unit]))
 }
 
 /** What was typed, in the limit's own unit; nothing when it is outside of the range. */

@@ -189,7 +189,6 @@ export const approvals = {
     asOneLine: 'Show as one line',
     inParts: 'Show in parts',
     copy: 'Copy command',
-    copyShort: 'Copy',
     copied: 'Copied',
     partsUnknown: 'This command cannot be checked in parts',
     hidden: (n: number): string => `${counted(n, 'hidden character', 'hidden characters')} marked`,

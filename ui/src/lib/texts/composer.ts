@@ -10,6 +10,7 @@ export const composer = {
   field: 'Message the agent',
   placeholder: 'Message the agent…',
   placeholderWorking: 'Tell the agent something while it works…',
+  placeholderLimit: 'Tell the agent something for when it goes on…',
   placeholderPaused: 'Add a note, it continues the turn…',
   send: 'Send',
   sendKey: { enter: 'Enter sends · Shift+Enter makes a line', mod_enter: 'sends · Enter makes a line' },
@@ -37,7 +38,9 @@ export const composer = {
   dismiss: 'Dismiss',
   noModel: {
     title: 'Connect a model to begin.',
+    body: 'Nothing is sent anywhere before you do.',
     choose: 'Choose a model',
+    use: (model: string): string => `Use ${model}`,
     demo: 'Try the demo',
   },
 } as const

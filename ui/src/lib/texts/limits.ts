@@ -26,6 +26,11 @@ export function extension(limit: LimitKind, by: number): string {
   }
 }
 
+/** The same where the unit was just named. */
+export function shortExtension(limit: LimitKind, by: number): string {
+  return limit === 'iterations' ? `Add ${count(by)}` : extension(limit, by)
+}
+
 const TEN_MINUTES = 600_000
 const THIRTY_MINUTES = 1_800_000
 

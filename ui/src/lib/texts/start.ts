@@ -32,11 +32,11 @@ export const connect = {
   body: 'Paddock talks to any server with the OpenAI-compatible chat interface. The key stays in the keyring of this computer.',
   kind: 'Where does the model run?',
   preset: {
-    cloud: { name: 'Cloud provider', explains: 'OpenAI-compatible, needs a key' },
+    cloud: { name: 'Cloud provider', explains: 'with a key' },
     ollama: { name: 'Ollama', explains: 'on this computer' },
     lm_studio: { name: 'LM Studio', explains: 'on this computer' },
     llama_cpp: { name: 'llama.cpp', explains: 'on this computer' },
-    own: { name: 'Own address', explains: 'any compatible server' },
+    own: { name: 'Own address', explains: 'any server' },
   } satisfies Record<PresetName, { name: string; explains: string }>,
   address: 'Address',
   addressHelp: 'Ends with /v1 for most servers.',

@@ -79,12 +79,17 @@ export function commandOp(name: CommandName): Op {
   }
 }
 
+/** What a message does while a turn is paused: it continues the turn, or waits until the limit is extended. */
+export function messageWhilePaused(status: TurnStatus | undefined): 'continues' | 'waits' | undefined {
+  if (status?.state !== 'paused') return undefined
+  return status.cause.cause === 'limits' ? 'waits' : 'continues'
+}
+
 /**
  * The op that delivers a message. Words for a paused turn continue it; at a limit they are kept for the moment the
  * limit is extended, because continuing alone would pause again at once.
  */
 export function messageOp(status: TurnStatus | undefined, text: string, mode: SendMode): Op {
-  const atLimit = status?.state === 'paused' && status.cause.cause === 'limits'
-  if (status?.state === 'paused' && !atLimit) return { op: 'continue', note: text, allow_cause: false }
+  if (messageWhilePaused(status) === 'continues') return { op: 'continue', note: text, allow_cause: false }
   return { op: 'send', text, mode: abilities(status).working ? mode : 'next_iteration' }
 }

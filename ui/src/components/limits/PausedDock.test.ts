@@ -1,0 +1,106 @@
+import { fireEvent, render, screen } from '@testing-library/svelte'
+import { beforeEach, expect, test, vi } from 'vitest'
+import type { Op, PauseCause, TurnStatus } from '$lib/protocol'
+import { turnIn } from '$lib/turn/turns.fixture'
+import PausedDock from './PausedDock.svelte'
+
+const onop = vi.fn<(op: Op) => void>()
+const onsettings = vi.fn()
+
+beforeEach(() => {
+  onop.mockReset()
+  onsettings.mockReset()
+})
+
+const show = (
+  status: TurnStatus,
+  others: { choice: { provider: string; model: string }; label: string }[] = [],
+) => render(PausedDock, { turn: turnIn(status), items: [], others, onop, onsettings })
+const paused = (cause: PauseCause) => show({ state: 'paused', cause })
+const press = (name: string): Promise<boolean> => fireEvent.click(screen.getByText(name))
+
+test('there is no card while the agent works', () => {
+  show({ state: 'thinking' })
+  expect(screen.queryByRole('group')).toBeNull()
+})
+
+test('the iteration limit asks: ten more, twenty-five, an own number', async () => {
+  paused({ cause: 'limits', reached: [{ limit: 'iterations', used: 25, allowed: 25 }] })
+  expect(screen.getByText('Paused after 25 iterations.')).toBeTruthy()
+  await press('Add 10 iterations')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'extend', limit: 'iterations', by: 10 })
+  await press('Own number…')
+  const field = screen.getByLabelText('Iterations to add')
+  await fireEvent.input(field, { target: { value: '7' } })
+  await fireEvent.keyDown(field, { key: 'Enter' })
+  expect(onop).toHaveBeenLastCalledWith({ op: 'extend', limit: 'iterations', by: 7 })
+})
+
+test('a time limit is extended in minutes', async () => {
+  paused({ cause: 'limits', reached: [{ limit: 'active_time', used: 1_800_000, allowed: 1_800_000 }] })
+  await press('Add 10 min')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'extend', limit: 'active_time', by: 600_000 })
+})
+
+test('several limits at once are one card', () => {
+  paused({
+    cause: 'limits',
+    reached: [
+      { limit: 'iterations', used: 25, allowed: 25 },
+      { limit: 'active_time', used: 1_800_000, allowed: 1_800_000 },
+    ],
+  })
+  expect(screen.getByText('Paused after 25 iterations. Paused after 30 min of work.')).toBeTruthy()
+})
+
+test('the guard takes a hint, or is told that it is fine', async () => {
+  paused({ cause: 'guard', pattern: 'same_call' })
+  await press('Continue, it is fine in this turn')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'continue', allow_cause: true })
+  const hint = screen.getByLabelText('Your hint to the agent')
+  await fireEvent.input(hint, { target: { value: 'look in setup.ts' } })
+  await press('Continue with hint')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'continue', note: 'look in setup.ts', allow_cause: false })
+})
+
+test('the breaker offers a retry, more tries, and words to the agent', async () => {
+  paused({ cause: 'breaker', tool: 'run_command' })
+  await press('Retry')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'continue', allow_cause: false })
+  await press('Allow this tool more tries')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'continue', allow_cause: true })
+  await press('Tell the agent…')
+  await fireEvent.input(screen.getByLabelText('Your words to the agent'), {
+    target: { value: 'use another' },
+  })
+  await press('Tell and continue')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'continue', note: 'use another', allow_cause: false })
+})
+
+test('a model that failed is explained, with the key as remedy', async () => {
+  paused({
+    cause: 'model',
+    error: { kind: 'auth', message: 'Status 401.', retryable: false, status: 401, details: 'bad key' },
+  })
+  expect(screen.getByText('The provider refused the key.')).toBeTruthy()
+  await press('Change key')
+  expect(onsettings).toHaveBeenCalled()
+  await press('Try again')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'continue', allow_cause: false })
+})
+
+test('a pause by the person continues, also with a note', async () => {
+  paused({ cause: 'person' })
+  await press('Continue with a note…')
+  const note = screen.getByLabelText('Your note to the agent')
+  await fireEvent.input(note, { target: { value: 'only the tests' } })
+  await fireEvent.keyDown(note, { key: 'Enter' })
+  expect(onop).toHaveBeenLastCalledWith({ op: 'continue', note: 'only the tests', allow_cause: false })
+})
+
+test('an interrupted turn says what happened and waits', () => {
+  show({ state: 'interrupted' })
+  expect(screen.getByText('Paddock was closed during iteration 7.')).toBeTruthy()
+  expect(screen.getByText(/No call was running/u)).toBeTruthy()
+  expect(onop).not.toHaveBeenCalled()
+})

@@ -1,0 +1,66 @@
+import { fireEvent, render, screen } from '@testing-library/svelte'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { App, appContext } from '$lib/app.svelte'
+import { recordedHost } from '$lib/host/fixture'
+import { loadFixture } from '../fixtures'
+import SettingsView from './SettingsView.svelte'
+
+let app: App
+
+beforeEach(async () => {
+  app = new App(recordedHost(await loadFixture('settings')))
+  await app.start()
+})
+
+function show(page: string): void {
+  app.settingsPage = page
+  render(SettingsView, { context: appContext(app) })
+}
+
+test('a change applies at once and can be taken back', async () => {
+  show('notifications')
+  await fireEvent.click(screen.getByLabelText('A turn is done'))
+  await vi.waitFor(() => expect(app.settings?.notifications.done).toBe(false))
+  await fireEvent.click(await screen.findByText('Undo'))
+  await vi.waitFor(() => expect(app.settings?.notifications.done).toBe(true))
+})
+
+test('a limit outside of its range is refused in words and not saved', async () => {
+  show('limits')
+  const field = screen.getByLabelText('Iterations per turn')
+  await fireEvent.input(field, { target: { value: '5000' } })
+  await fireEvent.blur(field)
+  expect(screen.getByRole('alert').textContent).toContain('Use a number from 1 to 200.')
+  expect(app.settings?.limits.iterations).toBe(25)
+  await fireEvent.input(field, { target: { value: '40' } })
+  await fireEvent.blur(field)
+  await vi.waitFor(() => expect(app.settings?.limits.iterations).toBe(40))
+})
+
+test('a limit can be switched off and on', async () => {
+  show('limits')
+  const [first] = screen.getAllByLabelText('No limit')
+  if (first === undefined) throw new Error('no switch')
+  await fireEvent.click(first)
+  await vi.waitFor(() => expect(app.settings?.limits.active_time).toBeNull())
+  await fireEvent.click(first)
+  await vi.waitFor(() => expect(app.settings?.limits.active_time).toBe(1_800_000))
+})
+
+test('the state of each key is said in words', async () => {
+  show('models')
+  expect(await screen.findAllByText(/key in the keyring, ends with 4f2a/u)).toHaveLength(2)
+})
+
+test('the sandbox page says what is confined', () => {
+  show('sandbox')
+  expect(screen.getByText('Confined to the project folder')).toBeTruthy()
+})
+
+test('Escape leaves the settings', async () => {
+  app.view = 'settings'
+  show('about')
+  expect(screen.getByTestId('version').textContent).toContain('0.1.0')
+  await fireEvent.keyDown(window, { key: 'Escape' })
+  expect(app.view).toBe('start')
+})
