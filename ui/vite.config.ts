@@ -32,6 +32,8 @@ export default defineConfig(({ command, isPreview }) => ({
     // A data: URL for a small font or image would ask for more than the content policy allows.
     assetsInlineLimit: 0,
   },
+  // The grammars of the highlighting worker are loaded one by one.
+  worker: { format: 'es' },
   test: {
     environment: 'happy-dom',
     include: ['src/**/*.test.ts'],

@@ -1,7 +1,8 @@
 /** Code in coloured pieces. Runs in a worker; makes style names, never markup. */
 import { createCssVariablesTheme, createHighlighterCore, type HighlighterCore } from '@shikijs/core'
 import { createJavaScriptRegexEngine } from '@shikijs/engine-javascript'
-import { grammarOf, type Language } from './languages'
+import { grammars } from './grammars'
+import type { Language } from './languages'
 
 /** A piece of a line with the class that colours it; an empty class is plain text. */
 export type CodePiece = [text: string, style: string]
@@ -39,7 +40,7 @@ export async function colourCode(code: string, language: Language): Promise<Code
     engine: createJavaScriptRegexEngine({ forgiving: true }),
   })
   const shiki = await highlighter
-  await shiki.loadLanguage(grammarOf(language))
+  await shiki.loadLanguage(grammars[language])
   const lines = shiki.codeToTokensBase(code, {
     lang: language,
     theme: 'tokens',
