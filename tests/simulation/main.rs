@@ -3,6 +3,13 @@
 //!
 //! `PADDOCK_SCHEDULES=n` sets the number of schedules, `PADDOCK_SEED=s` replays one and prints its events.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::print_stderr
+)]
+
 mod checks;
 mod dice;
 mod world;

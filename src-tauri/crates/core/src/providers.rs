@@ -9,13 +9,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Id of the scripted demo model's provider; it exists without being configured.
 pub const DEMO: &str = "demo";
 
+/// A provider, and whether its server is on this machine.
+type Made = (Arc<dyn Provider>, bool);
+
 #[derive(Default)]
 pub struct Providers {
     keys: Keys,
     configured: Mutex<Vec<ProviderConfig>>,
     /// Keys given by an environment variable: (variable, key).
     given: Mutex<HashMap<ProviderId, (String, Secret)>>,
-    made: Mutex<HashMap<ProviderId, (Arc<dyn Provider>, bool)>>,
+    made: Mutex<HashMap<ProviderId, Made>>,
     pace: Mutex<Option<ScriptPace>>,
 }
 
@@ -58,7 +61,7 @@ impl Providers {
     }
 
     /// The provider, and whether its server is on this machine.
-    pub async fn get(&self, id: &ProviderId) -> Result<(Arc<dyn Provider>, bool), ModelError> {
+    pub async fn get(&self, id: &ProviderId) -> Result<Made, ModelError> {
         if let Some(made) = open(&self.made).get(id) {
             return Ok(made.clone());
         }
@@ -67,7 +70,7 @@ impl Providers {
         Ok(made)
     }
 
-    async fn make(&self, id: &ProviderId) -> Result<(Arc<dyn Provider>, bool), ModelError> {
+    async fn make(&self, id: &ProviderId) -> Result<Made, ModelError> {
         let config = self.config(id);
         if id.as_str() == DEMO
             || config

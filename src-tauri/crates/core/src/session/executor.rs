@@ -41,8 +41,16 @@ pub struct Executor {
     back: UnboundedSender<Back>,
     model: Option<AbortHandle>,
     calls: HashMap<CallId, AbortHandle>,
-    /// System prompt and tools of the turn.
-    prepared: Option<(TurnId, Role, Arc<str>, Arc<[ToolSpec]>)>,
+    preamble: Option<Preamble>,
+}
+
+/// What goes before the conversation, the same for all requests of a turn in one role.
+#[derive(Clone)]
+struct Preamble {
+    turn: TurnId,
+    role: Role,
+    system: Arc<str>,
+    tools: Arc<[ToolSpec]>,
 }
 
 impl Executor {
@@ -52,7 +60,7 @@ impl Executor {
             back,
             model: None,
             calls: HashMap::new(),
-            prepared: None,
+            preamble: None,
         }
     }
 
@@ -102,33 +110,35 @@ impl Executor {
     fn request(&mut self, tools: bool, state: &SessionState) -> ModelRequest {
         let config = &state.live.config;
         let turn = state.live.turn.as_ref().map_or(TurnId(0), |turn| turn.turn);
-        let (system, specs) = match &self.prepared {
-            Some((of, role, system, specs)) if *of == turn && *role == config.role => {
-                (system.clone(), specs.clone())
-            }
-            _ => {
-                let at = state
-                    .live
-                    .turn
-                    .as_ref()
-                    .map_or(state.created, |turn| turn.started);
-                let system: Arc<str> = context::system_prompt(&self.place.root, config.role, at).into();
-                let specs: Arc<[ToolSpec]> = self
+        let kept = self
+            .preamble
+            .take()
+            .filter(|kept| kept.turn == turn && kept.role == config.role);
+        let preamble = kept.unwrap_or_else(|| {
+            let at = state
+                .live
+                .turn
+                .as_ref()
+                .map_or(state.created, |turn| turn.started);
+            Preamble {
+                turn,
+                role: config.role,
+                system: context::system_prompt(&self.place.root, config.role, at).into(),
+                tools: self
                     .place
                     .registry
                     .specs(config.role)
                     .into_iter()
                     .map(spec)
-                    .collect();
-                self.prepared = Some((turn, config.role, system.clone(), specs.clone()));
-                (system, specs)
+                    .collect(),
             }
-        };
+        });
+        self.preamble = Some(preamble.clone());
         ModelRequest {
             model: config.model.model.clone(),
-            system,
+            system: preamble.system,
             messages: super::history::history(state),
-            tools: if tools { specs } else { Arc::default() },
+            tools: if tools { preamble.tools } else { Arc::default() },
             max_output: None,
             silence: config.limits.model_silence,
         }

@@ -189,10 +189,10 @@ impl LiveTurn {
             }
             EventMsg::ItemStarted { item }
             | EventMsg::ItemUpdated { item }
-            | EventMsg::ItemCompleted { item } => {
-                if item.turn == self.turn {
-                    self.apply_item(item);
-                }
+            | EventMsg::ItemCompleted { item }
+                if item.turn == self.turn =>
+            {
+                self.apply_item(item);
             }
             EventMsg::ApprovalRequested { approval } => {
                 if let Some(call) = self.calls.iter_mut().find(|c| c.call == approval.call) {
