@@ -140,10 +140,12 @@ impl TextView {
             ItemKind::Reasoning { .. } => {
                 self.streaming.entry(item.id).or_insert(Streaming::Reasoning);
             }
-            ItemKind::Call(call) if call.verb == Verb::Run && item.status == ItemStatus::Running => {
-                if self.streaming.insert(item.id, Streaming::Command).is_none() {
-                    self.line(&format!("▸ Run {}", plain::short(&call.target, TARGET)), output);
-                }
+            ItemKind::Call(call)
+                if call.verb == Verb::Run
+                    && item.status == ItemStatus::Running
+                    && self.streaming.insert(item.id, Streaming::Command).is_none() =>
+            {
+                self.line(&format!("▸ Run {}", plain::short(&call.target, TARGET)), output);
             }
             ItemKind::Retry {
                 attempt,

@@ -1,5 +1,11 @@
 //! The built program, run as a person or a script runs it.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
 mod bad_inputs;
 mod bed;
 #[cfg(unix)]
