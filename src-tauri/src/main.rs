@@ -6,5 +6,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    paddock_core::run_helper_if_asked();
     paddock_desktop::start()
 }
