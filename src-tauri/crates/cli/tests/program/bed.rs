@@ -149,6 +149,12 @@ pub struct Server {
 
 impl Server {
     pub fn start(script: Vec<Reply>) -> Self {
+        Self::start_watched(script, |_| {})
+    }
+
+    /// `watch` hears the number of each request, counted from 1, before it is answered.
+    pub fn start_watched(script: Vec<Reply>, watch: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        let watch: Arc<dyn Fn(usize) + Send + Sync> = Arc::new(watch);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let bodies = Arc::new(Mutex::new(Vec::new()));
@@ -158,7 +164,9 @@ impl Server {
                 let (Ok(mut stream), seen, script) = (stream, seen.clone(), script.clone()) else {
                     return;
                 };
-                std::thread::spawn(move || serve(&mut stream, &seen, &script));
+                let watch = watch.clone();
+
+                std::thread::spawn(move || serve(&mut stream, &seen, &script, &*watch));
             }
         });
         Self { port, bodies }
@@ -182,7 +190,7 @@ impl Server {
     }
 }
 
-fn serve(stream: &mut TcpStream, seen: &Mutex<Vec<String>>, script: &[Reply]) {
+fn serve(stream: &mut TcpStream, seen: &Mutex<Vec<String>>, script: &[Reply], watch: &dyn Fn(usize)) {
     let mut request = Vec::new();
     let mut buffer = [0; 16 * 1024];
     let body = loop {
@@ -209,6 +217,7 @@ fn serve(stream: &mut TcpStream, seen: &Mutex<Vec<String>>, script: &[Reply]) {
         seen.push(body);
         seen.len()
     };
+    watch(number);
     match &script[(number - 1).min(script.len() - 1)] {
         Reply::Text(text) => stream_answer(stream, &[serde_json::json!({ "content": text })], "stop"),
         Reply::Call(tool, arguments) => {
