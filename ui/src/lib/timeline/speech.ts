@@ -109,7 +109,7 @@ function lastKind<K extends Item['kind']['type']>(
 
 function openQuestion(items: readonly Item[]): string {
   const call = items.find(
-    (item) => item.kind.type === 'call' && item.kind.verb === 'ask' && item.status === 'waiting',
+    (item) => item.kind.type === 'call' && item.kind.verb === 'ask' && item.status === 'running',
   )
   return call?.kind.type === 'call' ? call.kind.target : ''
 }

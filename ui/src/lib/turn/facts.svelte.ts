@@ -16,17 +16,11 @@ export class SessionFacts {
     this.#session = session
   }
 
+  /** A question is asked once its call runs; it stays open through a restart. */
   #questions(): { call: CallItem; iteration: number }[] {
     return this.#ofTurn().flatMap(({ kind, status, iteration }) =>
-      kind.type === 'call' && kind.verb === 'ask' && status === 'waiting' && this.#asks(kind)
-        ? [{ call: kind, iteration }]
-        : [],
+      kind.type === 'call' && kind.verb === 'ask' && status === 'running' ? [{ call: kind, iteration }] : [],
     )
-  }
-
-  /** A question waits only while the turn waits for its answer, and its arguments are complete. */
-  #asks(call: CallItem): boolean {
-    return this.#session.turn?.status.state === 'waiting_for_answer' && call.arguments !== ''
   }
 
   #running(): { tool: string; target: string } | undefined {
