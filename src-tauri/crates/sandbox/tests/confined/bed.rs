@@ -1,14 +1,14 @@
-//! The test bed: a throw-away home, a project and a state folder, and a runner for the cases, which need a main of their
+//! The test bed: a throw-away home, a project and a state folder, and the start of the cases, which need a main of their
 //! own because the tests are the helper too.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
+use libtest_mimic::{Arguments, Failed, Trial};
 use paddock_sandbox::{
     CommandEnd, CommandExit, CommandSpec, Confinement, HelperProgram, OutputChunk, ProjectRoot,
     RunningCommand, StateDir, Stream, for_this_machine,
@@ -16,49 +16,24 @@ use paddock_sandbox::{
 
 /// An account without rights that exists everywhere.
 const NOBODY: u32 = 65_534;
-const AS_NOBODY: &str = "PADDOCK_TEST_AS_NOBODY";
 
 /// A named test.
 pub type Case = (&'static str, fn(&Bed));
 
-/// Runs the cases whose names contain the first argument, and ends the process with the verdict.
-pub fn run(groups: &[&[Case]]) {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.iter().any(|argument| argument == "--list") {
-        for (name, _) in groups.iter().copied().flatten() {
-            println!("{name}: test");
-        }
-        return;
-    }
-    let filter = arguments
-        .iter()
-        .find(|argument| !argument.starts_with('-'))
-        .cloned()
-        .unwrap_or_default();
-    let account = if is_root() { "root" } else { "an ordinary account" };
-    let mut failed = Vec::new();
-    let mut count = 0;
-    for (name, case) in groups
-        .iter()
-        .copied()
-        .flatten()
-        .filter(|(name, _)| name.contains(&filter))
-    {
-        count += 1;
-        let result = catch_unwind(AssertUnwindSafe(|| case(&Bed::new())));
-        println!(
-            "test {name} as {account} ... {}",
-            if result.is_ok() { "ok" } else { "FAILED" }
-        );
-        if result.is_err() {
-            failed.push(*name);
+/// Runs the cases as any test program does; where the test run is root's, every case once more as an ordinary account.
+pub fn run(groups: &[&[Case]]) -> ExitCode {
+    let mut trials = Vec::new();
+    for (name, case) in groups.iter().copied().flatten().copied() {
+        trials.push(Trial::test(name, move || {
+            case(&Bed::new());
+            Ok(())
+        }));
+        if is_root() {
+            let again = move || run_as_nobody(name).map_err(Failed::from);
+            trials.push(Trial::test(format!("ordinary_account::{name}"), again));
         }
     }
-    println!("\n{count} cases as {account}, {} failed {failed:?}", failed.len());
-    let as_other = is_root() && !run_as_nobody(&arguments);
-    if !failed.is_empty() || as_other {
-        std::process::exit(1);
-    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 /// Runs one command and waits, when this process was started to be killed meanwhile.
@@ -83,37 +58,40 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0)
 }
 
-/// Runs the same program as an ordinary account; whether it succeeded.
-fn run_as_nobody(arguments: &[String]) -> bool {
-    // The account cannot reach the build folder, so the program is copied to where it can.
+/// Runs one case in a copy of this program as an ordinary account; what it said where it failed.
+fn run_as_nobody(case: &str) -> Result<(), String> {
     let place = tempfile::Builder::new()
         .prefix("paddock-nobody-")
         .tempdir()
         .unwrap();
-    let program = place.path().join("confined");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
     fs::set_permissions(place.path(), open).unwrap();
+    // The account cannot reach the build folder, so the program is copied to where it can. By another process: what this
+    // one has open for writing, a command that starts at that moment in another thread would hold busy.
+    let program = place.path().join("confined");
+    let mut copy = Command::new("cp");
+    copy.arg(std::env::current_exe().unwrap()).arg(&program);
+    assert!(copy.status().unwrap().success());
     let home = place.path().join("home");
     fs::create_dir(&home).unwrap();
     std::os::unix::fs::chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
-    let path = "/usr/local/bin:/usr/bin:/bin";
-    let status = Command::new(&program)
-        .args(arguments)
+    let output = Command::new(&program)
+        .args([case, "--exact", "--nocapture"])
         .env_clear()
-        .envs([
-            ("PATH", path),
-            ("LANG", "C.UTF-8"),
-            (AS_NOBODY, "1"),
-            ("TMPDIR", place.path().to_str().unwrap()),
-        ])
+        .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")])
+        .env("TMPDIR", place.path())
         .env("HOME", &home)
         .current_dir(place.path())
         .uid(NOBODY)
         .gid(NOBODY)
-        .status()
+        .output()
         .unwrap();
-    status.success()
+    let said = String::from_utf8_lossy(&output.stdout);
+    // A name that matches nothing would succeed too.
+    if output.status.success() && said.contains("1 passed") {
+        return Ok(());
+    }
+    Err(format!("{said}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// One case's world.
@@ -234,9 +212,9 @@ pub fn is_running(marker: &str) -> bool {
     })
 }
 
-/// Waits until something is so, for at most a second; whether it came.
+/// Waits until something is so, for at most five seconds; whether it came.
 pub fn soon(what: impl Fn() -> bool) -> bool {
-    for _ in 0..200 {
+    for _ in 0..1_000 {
         if what() {
             return true;
         }

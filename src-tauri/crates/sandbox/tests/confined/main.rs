@@ -1,10 +1,6 @@
 //! Commands on the real kernel: escapes that must fail, and ordinary work that must go on working. Everything runs as the
 //! account of the test run; as root, everything runs once more as an ordinary account.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on may panic, and its runner prints"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 #[cfg(target_os = "linux")]
 mod bed;
@@ -17,10 +13,14 @@ mod leftovers;
 #[cfg(target_os = "linux")]
 mod work;
 
-fn main() {
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
     paddock_sandbox::run_helper_if_asked();
-    #[cfg(target_os = "linux")]
     bed::act_as_app_if_asked();
-    #[cfg(target_os = "linux")]
-    bed::run(&[escapes::CASES, ends::CASES, leftovers::CASES, work::CASES]);
+    bed::run(&[escapes::CASES, ends::CASES, leftovers::CASES, work::CASES])
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() -> std::process::ExitCode {
+    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), Vec::new()).exit_code()
 }
