@@ -155,7 +155,6 @@ export const approvals = {
   of: (index: number, total: number): string => `${index} of ${total}`,
   origin: (iteration: number): string => `iteration ${iteration}`,
   agentSays: 'Agent says',
-  quoted: (text: string): string => `“${text}”`,
   undo: 'Undo',
   whyAsked: 'Why asked',
   why: 'Why?',
@@ -163,14 +162,12 @@ export const approvals = {
   asked: 'asked',
   becauseOf: (about: string, says: string): string => `${about}: ${says}`,
   moment: 'One moment',
-  momentWhy: 'The buttons of a new card wait a moment, so that nothing is decided by accident.',
   renewed: 'The file changed after this was proposed – diff renewed',
   beforeRestart: 'From before the restart',
   next: 'Next',
   edited: 'Edited by you',
   sending: 'Sending…',
   refused: 'The decision did not count',
-  waitingRow: (words: string): string => `Open: ${words}`,
   waitingMore: (n: number): string => counted(n, 'more waits', 'more wait'),
 
   command: {
@@ -216,7 +213,6 @@ export const approvals = {
     removed: (n: number): string => `−${n}`,
     counts: (added: number, removed: number): string =>
       `${counted(added, 'line', 'lines')} added, ${counted(removed, 'line', 'lines')} removed`,
-    noDiff: 'No text diff: a binary or very large file.',
     onlyWhitespace: 'Only white space or line ends differ.',
   },
 
@@ -244,7 +240,6 @@ export const approvals = {
     replacement: 'New text',
     arguments: 'Arguments (JSON)',
     raw: 'Raw arguments',
-    simple: 'Simple',
     checked: 'What you change is checked and classified again before it runs.',
     broken: 'This is not valid JSON yet.',
     done: 'Back to the card',
@@ -282,7 +277,6 @@ export const approvals = {
 export const question = {
   title: 'The agent asks',
   options: 'Options',
-  suggested: 'suggested by the agent',
   own: 'Own answer',
   ownField: 'Your own answer',
   skip: 'Skip, decide yourself',

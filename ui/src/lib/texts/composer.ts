@@ -9,7 +9,7 @@ export const composer = {
   region: 'Message',
   field: 'Message the agent',
   placeholder: 'Message the agent…',
-  placeholderWorking: 'Tell the agent something while it works…',
+  placeholderWorking: 'Tell the agent something…',
   placeholderLimit: 'Tell the agent something for when it goes on…',
   placeholderPaused: 'Add a note, it continues the turn…',
   send: 'Send',
@@ -44,6 +44,13 @@ export const composer = {
     demo: 'Try the demo',
   },
 } as const
+
+/** What the empty field says: it depends on what a message would do now. */
+export function placeholderOf(working: boolean, paused: 'continues' | 'waits' | undefined): string {
+  if (paused === 'continues') return composer.placeholderPaused
+  if (paused === 'waits') return composer.placeholderLimit
+  return working ? composer.placeholderWorking : composer.placeholder
+}
 
 export const queue = {
   region: 'Queued messages',

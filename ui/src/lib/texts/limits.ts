@@ -90,7 +90,6 @@ export const paused = {
   model: {
     retry: 'Try again',
     other: 'Other model',
-    stayPaused: 'Stay paused',
     details: 'Details',
     changeKey: 'Change key',
   },
@@ -100,7 +99,6 @@ export const paused = {
   },
   interrupted: {
     title: (iteration: number): string => `Paddock was closed during iteration ${count(iteration)}.`,
-    what: 'What happened',
     unknown: 'The outcome of these calls is unknown:',
     none: 'No call was running. Everything up to here is recorded.',
     told: 'When you continue, the agent is told that the outcome is unknown. Nothing runs a second time by itself.',

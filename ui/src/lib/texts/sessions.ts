@@ -24,7 +24,6 @@ export const sessions = {
   settings: 'Settings',
   otherProject: 'Open another folder',
   project: 'Project',
-  expand: 'Show sessions',
   loading: 'Loading sessions…',
 } as const
 

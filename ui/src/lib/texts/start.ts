@@ -1,6 +1,4 @@
 /** The first screen: choose a folder, connect a model, or try the demo. */
-import type { ProjectFacts } from '$lib/protocol'
-import { listed } from './words'
 
 /** The kinds of model server that are offered at first; the last one is filled in by hand. */
 export type PresetName = 'cloud' | 'ollama' | 'lm_studio' | 'llama_cpp' | 'own'
@@ -8,15 +6,12 @@ export type PresetName = 'cloud' | 'ollama' | 'lm_studio' | 'llama_cpp' | 'own'
 export const start = {
   title: 'Choose a folder to work in.',
   promise: 'An agent that works inside one folder, asks before risky things, and can take back what it did.',
-  fence: 'The agent can only change things inside it.',
   open: 'Open folder',
   path: 'Path of the folder',
-  pathPlaceholder: '/home/you/project',
   openPath: 'Open',
   orPath: 'or type its path',
   opening: 'Opening folder…',
   recent: 'Recent projects',
-  noRecent: 'Projects you open are listed here.',
   demo: {
     title: 'See it work first',
     body: 'A scripted model and a small sample project. No network, no key, about three minutes.',
@@ -59,27 +54,4 @@ export const connect = {
   use: 'Use this model',
   later: 'Later',
   back: 'Back',
-} as const
-
-/** The facts of an opened folder in one line. */
-export function projectLine(project: ProjectFacts): string {
-  const facts = [
-    project.demo ? 'sample project' : undefined,
-    project.git ? 'version control' : 'no version control',
-    project.guides.length > 0 ? `guide ${listed(project.guides)}` : undefined,
-  ]
-  return facts.filter((fact) => fact !== undefined).join(' · ')
-}
-
-export const empty = {
-  session: (project: string): readonly [string, string, string] => ['What should be done in ', project, '?'],
-  suggestions: [
-    'Explain how this project is built',
-    'Find and fix the failing test',
-    'Review my uncommitted changes',
-  ],
-  suggestionsLabel: 'Suggestions',
-  noSession: 'No sessions yet.',
-  noSessionBody: 'A session is one conversation about this project.',
-  newSession: 'New session',
 } as const

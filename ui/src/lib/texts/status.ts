@@ -30,7 +30,6 @@ export const status = {
   estimated: 'Partly estimated: the server did not count.',
   time: (millis: number): string => clock(millis),
   timeWhy: 'Working time of this turn, without waiting for you',
-  waited: (millis: number): string => `waited for you ${duration(millis)}`,
   pause: 'Pause after this iteration',
   cancelPause: 'Do not pause',
   stop: 'Stop now',
