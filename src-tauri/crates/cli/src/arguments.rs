@@ -117,7 +117,7 @@ pub const RUN: Command = Command {
     ],
     notes: "\
 Approvals
-  ask     ask in the terminal; without one: stop there with exit code 4
+  ask     ask in the terminal; without one, or with --format jsonl: stop there with exit code 4
   reads   what needs no question runs, everything else is rejected
   edits   changes of files are approved, everything else that is asked is rejected
   all     everything asked is approved once

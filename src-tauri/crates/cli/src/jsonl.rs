@@ -15,11 +15,16 @@ pub fn print(event: &Event, output: &mut Output) {
 
 /// The durable events of a session in its log, numbered after `after` up to and including `upto`.
 pub fn logged(home: &Home, session: &SessionId, after: u64, upto: u64) -> Result<Vec<Event>, Failure> {
-    let unreadable =
-        |error: &dyn std::error::Error| Failure::fault(format!("The session could not be read: {error}."));
+    let reader = LogReader::open(home, session)
+        .map_err(|_| Failure::usage(format!("There is no session '{session}'. See: paddock sessions")))?;
     let mut events = Vec::new();
-    for entry in LogReader::open(home, session).map_err(|error| unreadable(&error))? {
-        if let LogEntry::Event(event) = entry.map_err(|error| unreadable(&error))?
+    for entry in reader {
+        let entry = entry.map_err(|error| {
+            Failure::fault(format!(
+                "The session could not be read: {error}. Its file is kept as it is."
+            ))
+        })?;
+        if let LogEntry::Event(event) = entry
             && event.seq > after
             && event.seq <= upto
         {

@@ -111,11 +111,10 @@ fn say(end: &CommandEnd) {
             file.path, file.reason, file.kept_as
         ));
     }
-    if end.processes_ended > 0 {
-        note(&format!(
-            "{} left running, ended",
-            crate::view::words::count(end.processes_ended.into(), "process").replace("processs", "processes")
-        ));
+    match end.processes_ended {
+        0 => {}
+        1 => note("1 process was left running and was ended"),
+        n => note(&format!("{n} processes were left running and were ended")),
     }
     match end.exit {
         CommandExit::TimedOut => note("the time is up, so the command was ended"),

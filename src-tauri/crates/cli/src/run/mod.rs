@@ -130,8 +130,7 @@ async fn resume(
     wish: &Wish,
     model: Option<ModelChoice>,
 ) -> Result<Opened, Failure> {
-    let logged = jsonl::logged(&home::folder()?, session, 0, u64::MAX)
-        .map_err(|_| Failure::usage(format!("There is no session '{session}'. See: paddock sessions")))?;
+    let logged = jsonl::logged(&home::folder()?, session, 0, u64::MAX)?;
     let known = logged.last().map_or(0, |event| event.seq);
     let (snapshot, events) = paddock.attach(session).await?;
     let config = &snapshot.config;

@@ -102,14 +102,15 @@ impl Turn<'_> {
 
     async fn wait(&mut self) -> Result<Next, Failure> {
         tokio::select! {
+            biased;
+            Some(()) = self.interrupts.recv() => {
+                self.stop().await?;
+                Ok(Next::GoOn)
+            }
             event = self.events.recv() => match event {
                 Some(event) => self.take(event).await,
                 None => Ok(Next::GoOn),
             },
-            Some(()) = self.interrupts.recv() => {
-                self.submit(Op::Stop).await?;
-                Ok(Next::GoOn)
-            }
         }
     }
 
@@ -156,7 +157,7 @@ impl Turn<'_> {
     async fn take(&mut self, event: Event) -> Result<Next, Failure> {
         self.show(&event);
         if self.output.is_gone() {
-            let _ = self.submit(Op::Stop).await;
+            let _ = self.stop().await;
             return Ok(Next::End(End {
                 sentence: Some("Nobody reads the output any more, so the turn was stopped.".to_owned()),
                 ..End::stopped()
@@ -302,7 +303,7 @@ impl Turn<'_> {
         };
         if let Some(request) = self.approvals.first().cloned() {
             match desk.approval(&request).await {
-                Said::Stop => self.stop_here().await,
+                Said::Stop => self.stop().await,
                 Said::Answer(decision) => {
                     self.approvals.remove(0);
                     self.decide(request.id, decision).await
@@ -310,7 +311,7 @@ impl Turn<'_> {
             }
         } else if let Some(question) = self.question.take() {
             match desk.question(&question).await {
-                Said::Stop => self.stop_here().await,
+                Said::Stop => self.stop().await,
                 Said::Answer(text) => {
                     let call = question.call;
                     self.submit(Op::Answer { call, text }).await
@@ -321,10 +322,13 @@ impl Turn<'_> {
         }
     }
 
-    /// The person wants no more; the end comes as an event.
-    async fn stop_here(&mut self) -> Result<(), Failure> {
+    /// The person wants no more; the end comes as an event. A turn that has just ended needs no stop.
+    async fn stop(&mut self) -> Result<(), Failure> {
         self.approvals.clear();
         self.question = None;
-        self.submit(Op::Stop).await
+        match self.paddock.submit(&self.session, Op::Stop).await {
+            Err(error) if error.code == ErrorCode::NotNow => Ok(()),
+            stopped => Ok(stopped?),
+        }
     }
 }
