@@ -9,7 +9,6 @@ export const shell = {
   newSession: 'New session',
   settings: 'Settings',
   showSidebar: 'Show sessions',
-  hideSidebar: 'Hide sessions',
   showPanel: 'Show changes',
   hidePanel: 'Hide changes',
   panel: 'Side panel',
@@ -24,7 +23,6 @@ export const shell = {
     project === '' ? 'What should be done?' : `What should be done in ${project}?`,
   emptyText:
     'Say what you want in your own words. You see every step, and you are asked before anything risky.',
-  density: 'Density',
   densityWords: { compact: 'Compact', normal: 'Normal', full: 'Full' },
   densityNow: (name: string): string => `Density: ${name}`,
   widthOf: (name: string): string => `Width of ${name}`,

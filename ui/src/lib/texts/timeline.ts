@@ -72,7 +72,6 @@ export const timeline = {
   feed: 'Conversation',
   you: 'You',
   agent: 'Agent',
-  open: 'Show details',
   actions: {
     menu: 'Actions',
     copy: 'Copy',
@@ -87,9 +86,7 @@ export const timeline = {
   removed: (n: number): string => `${MINUS}${count(n)}`,
   spokenChange: (added: number, removed: number): string =>
     `${counted(added, 'line', 'lines')} added, ${counted(removed, 'line', 'lines')} removed`,
-  files: (n: number): string => counted(n, 'file', 'files'),
   changeKind: changeWords,
-  movedFrom: (path: string): string => `from ${path}`,
   exit: (code: number): string => `exit ${code}`,
   timedOut: 'timed out',
   outside: 'outside',
@@ -100,7 +97,6 @@ export const timeline = {
   jumpNew: (n: number): string => `Jump to latest · ${count(n)} new`,
   loadingOlder: 'Loading older items…',
   toMessage: 'Go to your message',
-  empty: 'Nothing here yet.',
   iteration: (n: number): string => `Iteration ${count(n)}`,
   sideBySide: (n: number, millis: number): string => `${count(n)} calls side by side · ${duration(millis)}`,
   showMore: 'Show all',
@@ -229,7 +225,6 @@ export const output = {
   filesChanged: 'Files changed',
   arguments: 'Arguments',
   answer: 'Answer',
-  errorLines: 'Error output',
   live: 'Live output',
 } as const
 
