@@ -214,10 +214,15 @@ impl Paddock {
                     .hint("Choose a model in the settings.")
             })?;
         self.known_model(&model)?;
-        let mut limits = wish.limits.unwrap_or(settings.limits);
-        if demo {
-            limits.iterations = DEMO_ITERATIONS;
-        }
+        let usual = Limits {
+            iterations: if demo {
+                DEMO_ITERATIONS
+            } else {
+                settings.limits.iterations
+            },
+            ..settings.limits
+        };
+        let limits = wish.limits.unwrap_or(usual);
         let config = SessionConfig {
             project: root.path().to_string_lossy().into_owned(),
             title: String::new(),

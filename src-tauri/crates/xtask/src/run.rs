@@ -1,5 +1,6 @@
 //! `cargo xtask run`: from a fresh clone to the open window on the demo.
 
+use std::io::IsTerminal;
 use std::process::Command;
 
 use anyhow::{Result, bail};
@@ -54,10 +55,13 @@ fn terminal(release: bool, passed: &[&str]) -> Result<()> {
         build("paddock-cli", "paddock", release)
     })?;
     progress.step("running the demo", "", || {
-        let arguments = if passed.is_empty() {
-            &["run", "--provider", "demo"]
-        } else {
-            passed
+        let asked = ["run", "--provider", "demo"];
+        // Nobody can answer without a terminal: the demo then goes its straight way to the end.
+        let unasked = [&asked[..], &["--approve", "all", "--max-iterations", "25"]].concat();
+        let arguments = match passed {
+            [] if std::io::stdin().is_terminal() => &asked[..],
+            [] => &unasked,
+            passed => passed,
         };
         process::show(Command::new(workspace::program("paddock", release)?).args(arguments))
     })

@@ -101,20 +101,17 @@ async fn begin(
              --provider demo shows Paddock without one.",
         ));
     }
-    let mut limits = paddock.settings().limits;
-    if let Some(most) = wish.max_iterations {
-        limits.iterations = most;
-    }
+    let limits = wish.max_iterations.map(|iterations| Limits {
+        iterations,
+        ..paddock.settings().limits
+    });
     let session_wish = SessionWish {
         model,
         role: wish.role,
-        limits: Some(limits.clone()),
+        limits,
     };
     let session = paddock.create_session(&project, session_wish).await?;
     let (snapshot, events) = paddock.attach(&session).await?;
-    if wish.max_iterations.is_some() && snapshot.config.limits.iterations != limits.iterations {
-        paddock.submit(&session, Op::SetLimits { limits }).await?;
-    }
     let mode = SendMode::NextIteration;
     Ok(Opened {
         snapshot,
