@@ -77,6 +77,9 @@ const MARKS: &[&str] = &[
 /// Names that say nothing about what a thing is.
 const EMPTY_NAMES: &[&str] = &["manager", "service", "helper", "util", "helpers", "utils"];
 
+/// There a helper is a thing: the process that builds a sandbox around a command and then becomes the command.
+const HELPER_IS_A_THING: &str = "src-tauri/crates/sandbox/src/linux/helper.rs";
+
 /// Every fault of the repository in this folder, one sentence each.
 pub fn faults(root: &Path) -> Result<Vec<String>> {
     let mut faults = edges(&workspace::metadata()?);
@@ -160,7 +163,7 @@ fn is_test(file: &str) -> bool {
 fn empty_name(file: &str, text: &str) -> Option<String> {
     let stem = file.rsplit('/').next()?.split('.').next()?;
     let last_word = stem.rsplit(['_', '-']).next()?.to_lowercase();
-    if EMPTY_NAMES.contains(&last_word.as_str()) {
+    if EMPTY_NAMES.contains(&last_word.as_str()) && file != HELPER_IS_A_THING {
         return Some(stem.to_owned());
     }
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');

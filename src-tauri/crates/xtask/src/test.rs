@@ -137,7 +137,7 @@ impl Part {
 
     fn run(self, filter: &[&str], count: &mut Count) -> Result<()> {
         match self {
-            Self::Rust => cargo_tests(&[&["--workspace", "--exclude", DESKTOP], filter].concat(), count),
+            Self::Rust => rust(filter, count),
             Self::Ui => {
                 page::install()?;
                 counted(page::script("test").arg("--").args(filter), vitest_line, count)
@@ -146,6 +146,25 @@ impl Part {
             Self::Window => window(filter, count),
         }
     }
+}
+
+/// The selection of packages is always the same one, so that nothing is compiled twice.
+const WITHOUT_WINDOW: [&str; 3] = ["--workspace", "--exclude", DESKTOP];
+
+/// Test programs with a main of their own that nextest cannot list; its configuration leaves them out.
+const OWN_MAIN: [&str; 1] = ["command"];
+
+fn rust(filter: &[&str], count: &mut Count) -> Result<()> {
+    let mut outcome = cargo_tests(&[&WITHOUT_WINDOW[..], filter].concat(), count);
+    for program in OWN_MAIN
+        .iter()
+        .filter(|program| filter.is_empty() || filter.contains(program))
+    {
+        let mut cargo = workspace::cargo();
+        cargo.arg("test").args(WITHOUT_WINDOW).args(["--test", program]);
+        outcome = counted(&mut cargo, own_main_line, count).and(outcome);
+    }
+    outcome
 }
 
 /// Runs Rust tests under nextest where it is installed (it times and isolates each), else under Cargo's own runner.
@@ -158,7 +177,7 @@ fn cargo_tests(selection: &[&str], count: &mut Count) -> Result<()> {
         counted(&mut cargo, nextest_line, count)
     } else {
         cargo
-            .args(["test", "--no-fail-fast", "--all-targets"])
+            .args(["test", "--no-fail-fast", "--lib", "--bins", "--tests"])
             .args(selection);
         counted(&mut cargo, cargo_test_line, count)
     }
@@ -300,6 +319,11 @@ fn cargo_test_line(line: &str) -> Option<Count> {
         passed: before(line, "passed"),
         failed: before(line, "failed"),
     })
+}
+
+fn own_main_line(line: &str) -> Option<Count> {
+    line.ends_with(" ... ok")
+        .then_some(Count { passed: 1, failed: 0 })
 }
 
 fn any_cargo_line(line: &str) -> Option<Count> {
