@@ -25,3 +25,8 @@ export function safeAddress(address: string): string | undefined {
   const url = new URL(address)
   return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url.href : undefined
 }
+
+/** Text without the marks of strong and code words; everything else stays as written. */
+export function withoutMarks(text: string): string {
+  return text.replace(/(\*\*|__|`)(\S(?:.*?\S)?)\1/g, '$2')
+}

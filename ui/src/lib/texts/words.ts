@@ -55,6 +55,7 @@ export function clock(millis: number): string {
 
 /** A finished duration in words: `0.4 s`, `12 s`, `4 min 12 s`, `1 h 5 min`. */
 export function duration(millis: number): string {
+  if (millis < SECOND / 20) return '< 0.1 s'
   if (millis < 10 * SECOND) return `${short.format(millis / SECOND)} s`
   if (millis < MINUTE) return `${Math.round(millis / SECOND)} s`
   if (millis < HOUR) {
