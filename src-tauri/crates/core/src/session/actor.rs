@@ -51,6 +51,8 @@ pub struct Actor {
     /// Inputs that the loop gives itself.
     own: Vec<Input>,
     failed: Option<ClientError>,
+    /// What the session list was last told: whether the turn waits or has ended, and how many approvals wait.
+    listed: Option<(Option<(bool, bool)>, usize)>,
 }
 
 impl Actor {
@@ -81,6 +83,7 @@ impl Actor {
             everyone,
             own: first,
             failed: None,
+            listed: None,
         };
         tokio::spawn(actor.run());
         ask
@@ -228,17 +231,27 @@ impl Actor {
             return self.fail(&error);
         }
         self.state.apply(&event);
-        if matters_for_lists(&event.msg)
-            && let Err(error) =
-                paddock_store::sessions::write_summary(&self.place.home, &self.state.summary())
-        {
-            tracing::warn!(%error, "the summary of a session could not be written; it is made again from the log");
-        }
+        self.keep_summary(&event.msg);
         self.views.retain(|view| view.send(event.clone()).is_ok());
         if durable {
             let _ = self.everyone.send(event);
         }
         Ok(())
+    }
+
+    /// Writes the line of the session list when it would read differently; not at every step of a turn.
+    fn keep_summary(&mut self, msg: &EventMsg) {
+        let turn = self.state.live.turn.as_ref();
+        let phase = turn.map(|turn| (turn.status.waits_for_person(), turn.status.is_final()));
+        let listed = Some((phase, self.state.live.approvals.len()));
+        let named = matches!(msg, EventMsg::SessionChanged { .. });
+        if listed == self.listed && !named {
+            return;
+        }
+        self.listed = listed;
+        if let Err(error) = paddock_store::sessions::write_summary(&self.place.home, &self.state.summary()) {
+            tracing::warn!(%error, "the summary of a session could not be written; it is made again from the log");
+        }
     }
 
     /// The log cannot be written: nothing more may happen in this session until it is opened again.
@@ -261,17 +274,6 @@ impl Actor {
         self.views.retain(|view| view.send(event.clone()).is_ok());
         Err(error)
     }
-}
-
-fn matters_for_lists(msg: &EventMsg) -> bool {
-    matches!(
-        msg,
-        EventMsg::SessionCreated { .. }
-            | EventMsg::SessionChanged { .. }
-            | EventMsg::TurnChanged { .. }
-            | EventMsg::ApprovalRequested { .. }
-            | EventMsg::ApprovalResolved { .. }
-    )
 }
 
 fn append(first: &mut Back, next: Back) -> Option<Back> {
