@@ -1,0 +1,14 @@
+//! The built program `paddock`, run as a person or a script runs it, against model servers that misbehave and in places
+//! that refuse.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it rolled"
+)]
+
+mod chat;
+#[cfg(unix)]
+mod inputs;
+#[cfg(unix)]
+mod kill;
