@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, and says what it rolled"
 )]
 
+mod aimock;
 mod chat;
 #[cfg(unix)]
 mod inputs;

@@ -1,6 +1,6 @@
 //! The page's side: its packages, its build and its checks, through npm.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
@@ -21,14 +21,23 @@ pub fn script(name: &str) -> Command {
 
 /// Installs the page's packages when the lock file is not the one they were installed from.
 pub fn install() -> Result<()> {
-    let lock =
-        std::fs::read(folder().join("package-lock.json")).context("ui/package-lock.json is missing")?;
-    let stamp = folder().join("node_modules/.installed-from");
+    install_in(&folder(), "the page's packages")
+}
+
+/// Installs the mock of model services that the headless tests talk to.
+pub fn install_mock_server() -> Result<()> {
+    install_in(&workspace::root().join("tests/aimock"), "a mock of model services")
+}
+
+fn install_in(folder: &Path, what: &str) -> Result<()> {
+    let lock = std::fs::read(folder.join("package-lock.json"))
+        .with_context(|| format!("{} has no package-lock.json", folder.display()))?;
+    let stamp = folder.join("node_modules/.installed-from");
     if std::fs::read(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    println!("      installing the page's packages with npm, usually 10 s");
-    process::quiet(npm().args(["ci", "--no-fund", "--no-audit"]))?;
+    println!("      installing {what} with npm, usually 10 s");
+    process::quiet(npm().current_dir(folder).args(["ci", "--no-fund", "--no-audit"]))?;
     std::fs::write(&stamp, lock)?;
     Ok(())
 }

@@ -155,6 +155,7 @@ const WITHOUT_WINDOW: [&str; 3] = ["--workspace", "--exclude", DESKTOP];
 const OWN_MAIN: [&str; 1] = ["command"];
 
 fn rust(filter: &[&str], count: &mut Count) -> Result<()> {
+    page::install_mock_server()?;
     let mut outcome = cargo_tests(&[&WITHOUT_WINDOW[..], filter].concat(), count);
     for program in OWN_MAIN
         .iter()
@@ -212,7 +213,7 @@ fn browser(filter: &[&str], count: &mut Count) -> Result<()> {
 
 fn window(filter: &[&str], count: &mut Count) -> Result<()> {
     page::build()?;
-    process::show(workspace::cargo().args(["build", "--package", DESKTOP, "--bin", DESKTOP]))?;
+    process::show(workspace::cargo().args(["build", "--package", DESKTOP, "--bins"]))?;
     // Built before the display is up, so that nothing there waits for a compiler.
     process::show(
         workspace::cargo()
