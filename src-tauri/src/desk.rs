@@ -51,6 +51,16 @@ impl Wish {
     }
 }
 
+/// The small program beside this one that builds the sandboxes of commands.
+fn helper() -> HelperProgram {
+    let name = format!("paddock-sandbox{}", std::env::consts::EXE_SUFFIX);
+    let beside = std::env::current_exe().map(|own| own.with_file_name(name));
+    match beside {
+        Ok(program) if program.is_file() => HelperProgram::at(program),
+        _ => HelperProgram::current(),
+    }
+}
+
 /// The managed state of the app.
 pub struct Desk {
     /// The core, or why it could not open; the page shows that.
@@ -65,7 +75,7 @@ impl Desk {
     pub fn open(home: Option<PathBuf>, wish: Wish, attention: Attention) -> Self {
         Self {
             home: Home::open(home.clone()).ok(),
-            paddock: Paddock::open(home, HelperProgram::current()),
+            paddock: Paddock::open(home, helper()),
             views: Views::new(attention.clone()),
             attention,
             wish: Mutex::new(wish),

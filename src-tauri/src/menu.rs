@@ -21,6 +21,7 @@ const TURN: &[(&str, &str)] = &[
     ("stop", "Stop Now"),
     ("extend", "Extend Iterations…"),
 ];
+const QUIT: &str = "quit";
 /// Zoom is the window's own; these keys are the same everywhere.
 const ZOOM: &[(&str, &str, &str, isize)] = &[
     ("zoom-in", "Zoom In", "CmdOrCtrl+=", 1),
@@ -34,12 +35,16 @@ struct Chosen<'a> {
 }
 
 pub fn build(app: &AppHandle) -> tauri::Result<Menu<tauri::Wry>> {
-    let mut file = commands(app, "File", FILE)?.separator();
-    file = if cfg!(target_os = "macos") {
-        file.close_window()
-    } else {
-        file.quit()
-    };
+    let file = commands(app, "File", FILE)?.separator();
+    #[cfg(target_os = "macos")]
+    let file = file.close_window();
+    // The standard item works on macOS only.
+    #[cfg(not(target_os = "macos"))]
+    let file = file.item(
+        &MenuItemBuilder::with_id(QUIT, "Quit")
+            .accelerator("Ctrl+Q")
+            .build(app)?,
+    );
     let mut view = SubmenuBuilder::new(app, "View");
     for (id, text, key, _) in ZOOM {
         view = view.item(&MenuItemBuilder::with_id(*id, text).accelerator(key).build(app)?);
@@ -55,10 +60,12 @@ pub fn build(app: &AppHandle) -> tauri::Result<Menu<tauri::Wry>> {
         .build()
 }
 
-/// An item was chosen: zoom is done here, anything else is the page's.
+/// An item was chosen: what concerns the window is done here, anything else is the page's.
 pub fn chosen(app: &AppHandle, command: &str) {
     if let Some((.., steps)) = ZOOM.iter().find(|(id, ..)| *id == command) {
         window::zoom(app, *steps);
+    } else if command == QUIT {
+        window::close(app);
     } else if let Err(error) = app.emit(EVENT, Chosen { command }) {
         tracing::warn!(%error, command, "the page did not get a command of the menu");
     }

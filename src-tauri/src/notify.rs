@@ -68,7 +68,11 @@ fn show(app: &AppHandle, notice: &Notice) {
         }
         Err(error) => tracing::warn!(%error, "a notification could not be shown"),
     }
-    board.lock().remove(&notice.id);
+    // A click alone leaves it on some screens.
+    let close = board.lock().remove(&notice.id);
+    if let Some(Some(close)) = close {
+        close();
+    }
 }
 
 /// The two ways in which a notification ends: it is taken back, or it is clicked or closed, for which the second blocks and

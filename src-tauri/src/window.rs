@@ -157,6 +157,13 @@ pub fn bring_up(app: &AppHandle) {
     }
 }
 
+/// Closes the window as its own button does; the app ends with it.
+pub fn close(app: &AppHandle) {
+    if let Some(window) = app.get_webview_window(MAIN) {
+        let _ = window.close();
+    }
+}
+
 /// Makes the page larger or smaller by a number of steps; 0 brings back its own size.
 pub fn zoom(app: &AppHandle, steps: isize) {
     let zoom = {

@@ -13,13 +13,12 @@ async fn the_window_opens_and_the_core_answers_the_page() -> Result<()> {
         "Paddock"
     );
     let about = desktop.page.execute_later(
-        "window.__TAURI_INTERNALS__.invoke('about').then(arguments[0])",
+        "window.__TAURI_INTERNALS__.invoke('request', { request: { request: 'about' } }).then(arguments[0])",
         &[],
     );
-    assert_eq!(
-        about.await?,
-        json!({ "name": "Paddock", "version": env!("CARGO_PKG_VERSION") })
-    );
+    let about = about.await?;
+    assert_eq!(about["about"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(about["about"]["sandbox"]["confined"], true, "{about}");
     desktop.picture("first-window").await?;
     desktop.page.close().await
 }

@@ -39,9 +39,7 @@ fn window(release: bool, passed: &[&str]) -> Result<()> {
     } else {
         "4 min the first time"
     };
-    progress.step("building the window", usually, || {
-        build(DESKTOP, DESKTOP, release)
-    })?;
+    progress.step("building the window", usually, || build(DESKTOP, release))?;
     progress.step("Paddock is open; close its window to come back here", "", || {
         let arguments = if passed.is_empty() { &["--demo"] } else { passed };
         process::show(Command::new(workspace::program(DESKTOP, release)?).args(arguments))
@@ -52,7 +50,7 @@ fn terminal(release: bool, passed: &[&str]) -> Result<()> {
     println!("There is no display here, so the demo runs in this terminal.");
     let mut progress = Progress::new(2);
     progress.step("building the terminal program", "2 min the first time", || {
-        build("paddock-cli", "paddock", release)
+        build("paddock-cli", release)
     })?;
     progress.step("running the demo", "", || {
         let asked = ["run", "--provider", "demo"];
@@ -67,9 +65,9 @@ fn terminal(release: bool, passed: &[&str]) -> Result<()> {
     })
 }
 
-fn build(package: &str, program: &str, release: bool) -> Result<()> {
+fn build(package: &str, release: bool) -> Result<()> {
     let mut cargo = workspace::cargo();
-    cargo.args(["build", "--package", package, "--bin", program]);
+    cargo.args(["build", "--package", package, "--bins"]);
     if release {
         cargo.arg("--release");
     }
