@@ -202,7 +202,10 @@ pub fn delta(delta: &Value, finish: Option<&str>) -> String {
 pub fn answer(deltas: &[Value], finish: &str) -> Vec<Piece> {
     let mut body: String = deltas.iter().map(|part| delta(part, None)).collect();
     body.push_str(&delta(&json!({}), Some(finish)));
-    body.push_str("data: [DONE]\n\n");
+    let usage = json!({ "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110 });
+    let usage =
+        json!({ "id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [], "usage": usage });
+    body.push_str(&format!("data: {usage}\n\ndata: [DONE]\n\n"));
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n",
         body.len()
