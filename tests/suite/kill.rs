@@ -183,12 +183,19 @@ fn during_a_command() {
         assert!(soon(|| lines(&bed, "begun").len() >= number));
         sleep(dice.below(200));
         let printed = kill(child);
+        sleep(30);
+        let ended = lines(&bed, "ended");
         goes_on(&bed, &server, &printed);
         let (_, events) = bed.log().unwrap();
-        unknown += sessions::calls(&events)
+        for (_, call) in sessions::calls(&events)
             .iter()
             .filter(|(item, _)| item.status == ItemStatus::OutcomeUnknown)
-            .count();
+        {
+            unknown += 1;
+            // It died with the program, so what it had not done by then was never done.
+            let number = call.server_id.trim_start_matches('c').to_owned();
+            assert_eq!(lines(&bed, "ended").contains(&number), ended.contains(&number));
+        }
     }
     assert!(unknown > 0, "no moment hit a running command");
 }

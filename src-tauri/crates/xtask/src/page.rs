@@ -26,7 +26,10 @@ pub fn install() -> Result<()> {
 
 /// Installs the mock of model services that the headless tests talk to.
 pub fn install_mock_server() -> Result<()> {
-    install_in(&workspace::root().join("tests/aimock"), "a mock of model services")
+    install_in(
+        &workspace::root().join("tests/aimock"),
+        "a mock of model services",
+    )
 }
 
 fn install_in(folder: &Path, what: &str) -> Result<()> {

@@ -1,6 +1,10 @@
 //! Commands on the real kernel: escapes that must fail, and ordinary work that must go on working. Everything runs as the
 //! account of the test run; as root, everything runs once more as an ordinary account.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on may panic, and says what it could not try"
+)]
 
 #[cfg(target_os = "linux")]
 mod bed;
