@@ -76,7 +76,8 @@ async fn a_key_goes_to_the_keyring_and_nowhere_else() -> Result<()> {
     page.fill(FIELD, KEY).await?;
     page.fill("[data-testid=model-name]", "small").await?;
     page.click("[data-testid=check-model]").await?;
-    page.text_when("form .result", |text| !text.is_empty()).await?;
+    page.text_when("form .result", |text| text.contains("It answers"))
+        .await?;
     page.text_when("main", |text| text.contains("in the keyring, ends with wxyz"))
         .await?;
     desktop.picture("key-in-the-keyring").await?;

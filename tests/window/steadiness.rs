@@ -1,7 +1,7 @@
 //! The turn belongs to the core: a page that is loaded again, a page whose process dies and a window that is closed leave it
 //! as it is.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -13,7 +13,7 @@ use crate::steps::{APPROVE, COUNTER, begin_demo, card, log, log_in, of_type, pro
 const WAIT: Duration = Duration::from_secs(10);
 
 /// Opens the folder by its path, as a person does; its newest session comes with it.
-async fn open_folder(desktop: &Desktop, folder: &PathBuf) -> Result<()> {
+async fn open_folder(desktop: &Desktop, folder: &Path) -> Result<()> {
     let page = &desktop.page;
     page.fill("[data-testid=open-path]", &folder.display().to_string())
         .await?;
