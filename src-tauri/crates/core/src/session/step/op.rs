@@ -170,11 +170,7 @@ impl Draft<'_> {
                 return;
             }
         };
-        if let Some(PauseCause::Limits { reached }) = &cause
-            && reached
-                .iter()
-                .any(|r| r.limit != LimitKind::ActiveTime || r.used >= r.allowed)
-        {
+        if let Some(PauseCause::Limits { .. }) = &cause {
             self.refuse(
                 ErrorCode::NotNow,
                 "The turn waits at a limit.",
