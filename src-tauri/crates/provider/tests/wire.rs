@@ -206,6 +206,7 @@ async fn dropping_the_request_closes_the_connection() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one table")]
 async fn statuses_become_kinds_with_a_remedy() {
     use ModelErrorKind::*;
     let error = |message: &str, code: &str| json!({"error": {"message": message, "code": code}}).to_string();
