@@ -147,7 +147,7 @@ fn pipes(bed: &Bed) {
 
 fn jobs(bed: &Bed) {
     assert_eq!(
-        bed.works("(sleep 0.1; echo late) & (sleep 0.05; echo soon) & wait; echo done"),
+        bed.works("(until [ -e x ]; do sleep 0.01; done; echo late) & (sleep 0.05; echo soon; touch x) & wait; echo done"),
         "soon\nlate\ndone\n"
     );
     bed.works("timeout 5 true; ! timeout 0.1 sleep 5");
