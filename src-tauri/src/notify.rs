@@ -2,7 +2,9 @@
 //! place. A system without notifications loses nothing but them.
 
 use crate::window;
-use notify_rust::{Notification, NotificationHandle, NotificationResponse, Urgency};
+#[cfg(not(target_os = "macos"))]
+use notify_rust::Urgency;
+use notify_rust::{Notification, NotificationHandle, NotificationResponse};
 use paddock_core::notices::{Notice, NoticeId, NoticeStep};
 use paddock_protocol::{ItemId, SessionId};
 use serde::Serialize;
@@ -19,6 +21,10 @@ struct Destination {
     #[serde(skip_serializing_if = "Option::is_none")]
     item: Option<ItemId>,
 }
+
+/// The name under which an installed Paddock is known to the system.
+#[cfg(not(target_os = "linux"))]
+const INSTALLED: &str = "dev.paddock.desktop";
 
 /// Takes a notification back.
 type Close = Box<dyn FnOnce() + Send>;
@@ -113,15 +119,23 @@ fn picture(notice: &Notice) -> Notification {
         .appname("Paddock")
         .summary(&notice.headline)
         .body(&body(&notice.body))
-        .urgency(if notice.low { Urgency::Low } else { Urgency::Normal })
         .action("default", "Open");
+    #[cfg(not(target_os = "macos"))]
+    picture.urgency(if notice.low { Urgency::Low } else { Urgency::Normal });
     #[cfg(target_os = "linux")]
     picture.icon("paddock-desktop");
-    // The system knows an installed program only, by the name its installer gave.
+    // The system knows an installed program only.
     #[cfg(windows)]
     if !cfg!(debug_assertions) {
-        picture.app_id("dev.paddock.desktop");
+        picture.app_id(INSTALLED);
     }
+    // Once for the program; a second time is refused and changes nothing.
+    #[cfg(target_os = "macos")]
+    let _ = notify_rust::set_application(if cfg!(debug_assertions) {
+        "com.apple.Terminal"
+    } else {
+        INSTALLED
+    });
     picture
 }
 

@@ -539,12 +539,18 @@ fn folder_error(error: &OpenError) -> ClientError {
 }
 
 fn storage(error: StoreError) -> ClientError {
-    let code = match &error {
-        StoreError::InUse { .. } => ErrorCode::Busy,
-        StoreError::NotFound { .. } | StoreError::InvalidId { .. } => ErrorCode::NotFound,
-        _ => ErrorCode::Storage,
+    let (code, hint) = match &error {
+        StoreError::InUse { .. } => (ErrorCode::Busy, "Close the other one, or wait until it is done."),
+        StoreError::NotFound { .. } | StoreError::InvalidId { .. } => (ErrorCode::NotFound, ""),
+        StoreError::DiskFull { .. } => (ErrorCode::Storage, "Make room on the disk and try again."),
+        StoreError::Io { .. } => (
+            ErrorCode::Storage,
+            "Paddock's data folder must be writable for your account; PADDOCK_HOME can name another one.",
+        ),
+        _ => (ErrorCode::Storage, ""),
     };
-    ClientError::new(code, error.to_string())
+    let said = ClientError::new(code, error.to_string());
+    if hint.is_empty() { said } else { said.hint(hint) }
 }
 
 fn model_error(error: ModelError) -> ClientError {

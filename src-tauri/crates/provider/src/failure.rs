@@ -137,25 +137,22 @@ impl Origin {
                     "Nothing answers at {}: is the local server running?",
                     self.base_url
                 ),
-                format!(
-                    "Start {} and try again, or correct the address in Settings.",
-                    self.label
-                ),
+                format!("Start {} and try again, or correct the address.", self.label),
             ),
             TransportError::Refused => (
                 Network,
                 format!("{host} refused the connection."),
-                "Check the address in Settings, and whether the server is up.".into(),
+                "Check the address, and whether the server is up.".into(),
             ),
             TransportError::NameNotFound(_) => (
                 Network,
                 format!("No connection: the name {host} was not found."),
-                "Check the network and the address in Settings.".into(),
+                "Check the network and the address.".into(),
             ),
             TransportError::ConnectTimeout => (
                 Network,
                 format!("No connection to {host} within 10 seconds."),
-                "Check the network, a proxy or firewall, and the address in Settings.".into(),
+                "Check the network, a proxy or firewall, and the address.".into(),
             ),
             TransportError::Silence(limit) => (
                 Timeout,
@@ -165,10 +162,9 @@ impl Origin {
                     limit.0.div_ceil(1000)
                 ),
                 if self.local {
-                    "A long prompt can take a local model minutes; the limit can be raised in Settings."
-                        .into()
+                    "A long prompt can take a local model minutes; the limit can be raised.".into()
                 } else {
-                    "Try again, or raise the limit in Settings.".into()
+                    "Try again, or raise the limit.".into()
                 },
             ),
             TransportError::Certificate(_) => (
@@ -217,7 +213,7 @@ impl Origin {
             ),
         );
         error.hint = Some(if self.base_url.has_path() {
-            "Check the address in Settings; a proxy or a login page may be in between.".into()
+            "Check the address; a proxy or a login page may be in between.".into()
         } else {
             format!("The address often ends with /v1: {}/v1", self.base_url)
         });
@@ -233,9 +229,8 @@ impl Origin {
             ModelErrorKind::NotFound,
             format!("{} sends the request on to another address.", self.base_url),
         );
-        error.hint = Some(
-            "Write the address of the server itself in Settings; the details show where it points to.".into(),
-        );
+        error.hint =
+            Some("Write the address of the server itself; the details show where it points to.".into());
         error.status = Some(status);
         error.details = self.details(location);
         error
@@ -276,7 +271,7 @@ impl Origin {
             Auth => match &self.key {
                 None => (
                     format!("{label} wants a key and none is set."),
-                    format!("Add the key of {label} in Settings."),
+                    format!("Add the key of {label}: in Settings, or with --key-env."),
                 ),
                 Some(key) => (
                     format!(
@@ -290,7 +285,7 @@ impl Origin {
                             origin => format!(" ({origin})"),
                         }
                     ),
-                    "It may be wrong, expired or without access to this model: change it in Settings.".into(),
+                    "It may be wrong, expired or without access to this model: change it.".into(),
                 ),
             },
             Quota => (
@@ -322,7 +317,7 @@ impl Origin {
                     "There is no model server at {}, or it does not know the model.",
                     self.base_url
                 ),
-                "Check the address and the name of the model in Settings.".into(),
+                "Check the address and the name of the model.".into(),
             ),
             Blocked => (
                 format!("{label} blocked the content of this request."),
