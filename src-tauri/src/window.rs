@@ -4,7 +4,7 @@ use crate::desk::Desk;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tauri::{AppHandle, Manager as _, Url, WebviewWindow, WebviewWindowBuilder, WindowEvent};
+use tauri::{AppHandle, Manager as _, Url, WebviewWindowBuilder, WindowEvent};
 
 pub const MAIN: &str = "main";
 const NAME: &str = "Paddock";
@@ -182,7 +182,7 @@ pub fn zoom(app: &AppHandle, steps: isize) {
 
 /// Loads the page again when its process died; one that dies again at once stays down. The sessions never notice.
 #[cfg(target_os = "linux")]
-fn revive(window: &WebviewWindow) -> tauri::Result<()> {
+fn revive(window: &tauri::WebviewWindow) -> tauri::Result<()> {
     use std::cell::Cell;
     use std::time::{Duration, Instant};
     use webkit2gtk::WebViewExt as _;
