@@ -221,7 +221,7 @@ async fn statuses_become_kinds_with_a_remedy() {
             false,
             "refused the key ending in wxyz (from TEST_KEY)",
         ),
-        (403, error("no access", ""), Auth, false, "Settings"),
+        (403, error("no access", ""), Auth, false, "change it"),
         (402, error("Payment required", ""), Quota, false, "no credit"),
         (
             404,

@@ -103,7 +103,7 @@ impl ChatProvider {
                         self.origin.label
                     ),
                 );
-                error.hint = Some("Copy the key again and save it in Settings.".into());
+                error.hint = Some("Copy the key again and save it anew.".into());
                 error
             })?;
             value.set_sensitive(true);
