@@ -96,9 +96,12 @@ fn goes_on(bed: &Bed, server: &ModelServer, printed: &[Event]) {
     for (printed, kept) in printed.iter().zip(&before) {
         assert_eq!(*printed, kept);
     }
-    let words = ["--resume", &session, "--approve", "all"];
-    let resumed = bed.run_at(server, &words).unwrap().exits(0);
-    assert!(!resumed.events().is_empty());
+    // Near its end the turn may have been quicker than the kill.
+    if !before.iter().any(|event| matches!(event.msg, EventMsg::TurnEnded { .. })) {
+        let words = ["--resume", &session, "--approve", "all"];
+        let resumed = bed.run_at(server, &words).unwrap().exits(0);
+        assert!(!resumed.events().is_empty());
+    }
     let (_, after) = bed.log().unwrap();
     assert_eq!(after[..before.len()], before, "what was kept changed");
     assert_gapless(&after);

@@ -5,7 +5,7 @@
 import { getContext } from 'svelte'
 import type { About, ClientError, ProjectFacts, SessionId, SessionSummary, Settings } from '$lib/protocol'
 import { Client } from './host/client'
-import { hostError, type Host } from './host/host'
+import { hostError, type Host, type MenuCommand } from './host/host'
 import { layout } from './layout.svelte'
 import { OpenSession } from './timeline/timeline.svelte'
 
@@ -43,6 +43,8 @@ export class App {
   panelSheetOpen = $state(false)
   /** The item the timeline is asked to show and focus; taken and cleared by the timeline. */
   wantedItem = $state<number | undefined>()
+  /** The menu asks for the limits of the turn; taken and cleared by the session's view. */
+  limitsWanted = $state(false)
   toasts = $state.raw<readonly Toast[]>([])
   #nextToast = 1
 
@@ -53,6 +55,7 @@ export class App {
         if (item !== undefined) this.wantedItem = item
       })
     })
+    this.client.onMenu((command) => this.#fromMenu(command))
   }
 
   /** Asks for everything the first screen needs. */
@@ -64,7 +67,31 @@ export class App {
       this.problem = undefined
     } catch (thrown) {
       this.problem = hostError(thrown).error
+      return
     }
+    await this.#begin().catch((thrown: unknown) => this.attempt(Promise.reject(hostError(thrown))))
+  }
+
+  /** Goes where the program was started for, or where the window was before the page was loaded again. */
+  async #begin(): Promise<void> {
+    const { demo, project, session } = await this.client.beginning()
+    if (session !== undefined) await this.openSession(session)
+    else if (project !== undefined) await this.openProject(project)
+    else if (demo) await this.openDemo()
+  }
+
+  #fromMenu(command: MenuCommand): void {
+    if (command === 'settings') this.view = 'settings'
+    else if (command === 'open-folder') this.attempt(this.chooseProject())
+    else if (command === 'new-session') this.attempt(this.newSession())
+    else if (command === 'extend') this.limitsWanted = this.session !== undefined
+    else this.session?.send({ op: command })
+  }
+
+  /** Lets the person choose a folder and opens it. */
+  async chooseProject(): Promise<void> {
+    const folder = await this.client.chooseFolder()
+    if (folder !== null) await this.openProject(folder)
   }
 
   /** Opens a folder as the project; throws with the core's words when it is refused. */

@@ -21,7 +21,15 @@ import type {
   SessionSummary,
   Settings,
 } from '$lib/protocol'
-import { hostError, HostError, type Attachment, type Destination, type Host } from './host'
+import {
+  hostError,
+  HostError,
+  type Attachment,
+  type Beginning,
+  type Destination,
+  type Host,
+  type MenuCommand,
+} from './host'
 
 type ReplyOf<K extends Reply['reply']> = Extract<Reply, { reply: K }>
 
@@ -127,5 +135,13 @@ export class Client {
 
   onNavigate(listener: (destination: Destination) => void): () => void {
     return this.host.onNavigate(listener)
+  }
+
+  async beginning(): Promise<Beginning> {
+    return (await this.host.beginning?.()) ?? { demo: false }
+  }
+
+  onMenu(listener: (command: MenuCommand) => void): () => void {
+    return this.host.onMenu?.(listener) ?? (() => undefined)
   }
 }

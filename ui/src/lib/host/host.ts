@@ -16,6 +16,16 @@ export interface Destination {
   item?: number
 }
 
+/** What the program was started for. */
+export interface Beginning {
+  demo: boolean
+  project?: string
+  session?: SessionId
+}
+
+/** Commands of the window's own menu. */
+export type MenuCommand = 'open-folder' | 'new-session' | 'settings' | 'pause' | 'stop' | 'extend'
+
 export interface Host {
   /** Asks the core. Rejects with a {@link HostError}. */
   request(request: Request): Promise<Reply>
@@ -27,6 +37,10 @@ export interface Host {
   openLink(address: string): Promise<void>
   /** Calls back when something outside of the page asks to show a session. Returns the way to unsubscribe. */
   onNavigate(listener: (destination: Destination) => void): () => void
+  /** What to show first; hosts without a window of their own have nothing to say. */
+  beginning?(): Promise<Beginning>
+  /** Calls back for commands of the window's menu, where there is one. Returns the way to unsubscribe. */
+  onMenu?(listener: (command: MenuCommand) => void): () => void
 }
 
 /** A refusal or failure of the core, with its sentence and hint. */

@@ -4,7 +4,7 @@ import { listen } from '@tauri-apps/api/event'
 import { open } from '@tauri-apps/plugin-dialog'
 import { openUrl } from '@tauri-apps/plugin-opener'
 import type { Event, Reply, SessionSnapshot } from '$lib/protocol'
-import { EventGate, type Destination, type Host } from './host'
+import { EventGate, type Beginning, type Destination, type Host, type MenuCommand } from './host'
 
 export function tauriHost(): Host {
   return {
@@ -26,6 +26,13 @@ export function tauriHost(): Host {
 
     onNavigate(listener) {
       const unlisten = listen<Destination>('navigate', (event) => listener(event.payload))
+      return () => void unlisten.then((end) => end())
+    },
+
+    beginning: () => invoke<Beginning>('start'),
+
+    onMenu(listener) {
+      const unlisten = listen<{ command: MenuCommand }>('menu', (event) => listener(event.payload.command))
       return () => void unlisten.then((end) => end())
     },
   }
