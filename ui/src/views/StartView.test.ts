@@ -36,7 +36,7 @@ test('a refused folder is explained with its remedy and the path stays', async (
   await fireEvent.input(field, { target: { value: '/home/mira' } })
   await fireEvent.click(screen.getByTestId('open-path-button'))
   const alert = await screen.findByRole('alert')
-  expect(alert.textContent).toContain('Choose a smaller folder.')
+  expect(alert.textContent).toContain('This folder cannot be opened.')
   expect(alert.textContent).toContain('Choose another.')
   expect(field.value).toBe('/home/mira')
 })

@@ -33,7 +33,7 @@ export const modelErrorWords: Record<ModelErrorKind, ErrorWords> = {
 
 const codeTitle: Record<ErrorCode, string> = {
   bad_request: 'This cannot be done.',
-  folder_refused: 'Choose a smaller folder.',
+  folder_refused: 'This folder cannot be opened.',
   not_found: 'It is not there any more.',
   not_now: 'Not possible right now.',
   busy: 'Another session is changing this folder.',

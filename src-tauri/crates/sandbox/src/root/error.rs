@@ -9,7 +9,7 @@ use super::relative::RelativePath;
 /// Why a folder cannot become a project. Every text is one sentence for the person, with a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    #[error("The folder is not there any more: choose another one or find it again.")]
+    #[error("There is no such folder: check the path, or choose another one.")]
     Missing,
     #[error("This is a file, not a folder: choose the folder it is in.")]
     NotAFolder,
