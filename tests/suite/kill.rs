@@ -97,7 +97,10 @@ fn goes_on(bed: &Bed, server: &ModelServer, printed: &[Event]) {
         assert_eq!(*printed, kept);
     }
     // Near its end the turn may have been quicker than the kill.
-    if !before.iter().any(|event| matches!(event.msg, EventMsg::TurnEnded { .. })) {
+    if !before
+        .iter()
+        .any(|event| matches!(event.msg, EventMsg::TurnEnded { .. }))
+    {
         let words = ["--resume", &session, "--approve", "all"];
         let resumed = bed.run_at(server, &words).unwrap().exits(0);
         assert!(!resumed.events().is_empty());
