@@ -43,3 +43,12 @@ async fn the_page_cannot_run_text_as_code_or_reach_another_origin() -> Result<()
     );
     desktop.page.close().await
 }
+
+#[tokio::test]
+async fn a_program_started_for_the_demo_begins_there() -> Result<()> {
+    let desktop = Desktop::open(&["--demo"]).await?;
+    desktop.page.find("[data-testid=composer-input]").await?;
+    desktop.picture("started-for-the-demo").await?;
+    assert_eq!(desktop.page.count("[data-testid=start-demo]").await?, 0);
+    desktop.page.close().await
+}
