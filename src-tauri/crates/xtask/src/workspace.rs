@@ -14,7 +14,10 @@ pub const DESKTOP: &str = "paddock-desktop";
 
 /// The folder of the root manifest.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    // Cargo names the checkout it runs in; the one this was compiled in may be another with the same target folder.
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    manifest
+        .unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into())
         .ancestors()
         .nth(3)
         .unwrap_or(Path::new("."))
