@@ -6,6 +6,8 @@ export type DemoMoment = 'reads' | 'edit' | 'command' | 'network' | 'circles' | 
 export const demo = {
   banner: 'Demo – answers are scripted, tools are real, all inside the sample folder',
   leave: 'Open my own folder',
+  /** The first message of the demo, for one click. */
+  task: 'Customers say that the discount is too small. Find out why and fix it.',
   hint: 'Hint',
   close: 'Close this hint',
   step: (n: number, of: number): string => `${n} of ${of}`,
