@@ -203,6 +203,85 @@ async fn the_demo_runs_over_the_socket_with_decisions_and_an_extension() {
     assert!(host.home.path().join("data/sessions").is_dir());
 }
 
+/// Submits an undo or a redo and gives what became of its one file.
+async fn taken_back(client: &mut Client, session: &SessionId, op: Op) -> UndoResult {
+    client.submit(session, op).await;
+    loop {
+        if let EventMsg::ItemCompleted { item } = client.event().await.msg
+            && let ItemKind::Undo { files, .. } = item.kind
+        {
+            assert_eq!(files.len(), 1, "{files:?}");
+            return files[0].result;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_taken_back_made_again_and_kept_when_the_person_changed_the_file() {
+    let host = Host::start();
+    let mut client = host.connect(None).await.unwrap();
+    let Reply::Project { project } = client.request(&Request::OpenDemo).await else {
+        panic!("no project");
+    };
+    let file = std::path::Path::new(&project.path).join("basket.sh");
+    let read = || std::fs::read_to_string(&file).unwrap();
+    let before = read();
+    let project = project.path.clone();
+    let Reply::Session { snapshot } = client.request(&Request::CreateSession { project }).await else {
+        panic!("no session");
+    };
+    let session = snapshot.session;
+    client.ask("attach", json!(session)).await;
+    let text = "Find the bug.".to_owned();
+    let mode = SendMode::NextIteration;
+    client.submit(&session, Op::Send { text, mode }).await;
+    let call = loop {
+        match client.event().await.msg {
+            EventMsg::ApprovalRequested { approval } => {
+                let decision = Decision::Approve {
+                    scope: AnswerScope::Once,
+                    edited_arguments: None,
+                };
+                client
+                    .submit(
+                        &session,
+                        Op::Decide {
+                            approval: approval.id,
+                            decision,
+                        },
+                    )
+                    .await;
+            }
+            EventMsg::ItemCompleted { item } => match item.kind {
+                ItemKind::Call(call) if call.verb == Verb::Edit => break call.call,
+                _ => {}
+            },
+            _ => {}
+        }
+    };
+    client.submit(&session, Op::Stop).await;
+    let changed = read();
+    assert_ne!(before, changed);
+    let (undo, redo) = (Op::Undo { call: call.clone() }, Op::Redo { call });
+    assert_eq!(
+        taken_back(&mut client, &session, undo.clone()).await,
+        UndoResult::Restored
+    );
+    assert_eq!(read(), before);
+    assert_eq!(
+        taken_back(&mut client, &session, redo).await,
+        UndoResult::Restored
+    );
+    assert_eq!(read(), changed);
+    let own = changed + "# mine\n";
+    std::fs::write(&file, &own).unwrap();
+    assert_eq!(
+        taken_back(&mut client, &session, undo).await,
+        UndoResult::KeptNewer
+    );
+    assert_eq!(read(), own);
+}
+
 #[tokio::test]
 async fn pages_of_other_places_are_refused() {
     let host = Host::start();
