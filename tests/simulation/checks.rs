@@ -194,8 +194,10 @@ impl Checks {
                     .get(&(item.turn, item.iteration))
                     .is_some_and(|i| i.answered);
                 assert!(item.status.is_final(), "{call:?} is {:?} in the end", item.status);
+                // Its beginning streamed, but the complete answer did not hold it.
+                let never_asked = item.status == ItemStatus::Stopped && call.arguments.is_empty();
                 assert!(
-                    !answered || call.output.is_some() || item.status == ItemStatus::Stopped,
+                    !answered || call.output.is_some() || never_asked,
                     "{call:?} has no result"
                 );
                 assert_eq!(self.completed.get(&item.id), Some(&1));
