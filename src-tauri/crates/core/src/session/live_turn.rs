@@ -30,7 +30,6 @@ pub struct LiveTurn {
     /// This iteration's request offered no tools.
     pub finishing: bool,
     pub pausing: bool,
-    pub finish: Option<FinishReason>,
     /// Answers or calls in a row that could not be used.
     pub malformed: u32,
     pub failures: Failures,
@@ -112,7 +111,6 @@ impl LiveTurn {
             sampling: false,
             finishing: false,
             pausing: false,
-            finish: None,
             malformed: 0,
             failures: Failures::default(),
             calls: Vec::new(),
@@ -180,11 +178,10 @@ impl LiveTurn {
                 self.finishing = *finishing;
                 self.sampling = true;
             }
-            EventMsg::IterationAnswered { usage, finish, .. } => {
+            EventMsg::IterationAnswered { usage, .. } => {
                 self.sampling = false;
                 self.retries = 0;
                 self.attempt = 0;
-                self.finish = Some(*finish);
                 self.usage.add(usage);
             }
             EventMsg::ItemStarted { item }
