@@ -144,14 +144,14 @@ impl Draft<'_> {
             );
             return;
         };
-        let (waits, status) = (turn.status.waits_for_person(), turn.status.clone());
+        let (shows_other, status) = (turn.status != TurnStatus::Pausing, turn.status.clone());
         let working = if turn.sampling {
             TurnStatus::Thinking
         } else {
             TurnStatus::UsingTools
         };
         self.set_status(working);
-        if waits {
+        if shows_other {
             self.set_status(status);
         }
     }
