@@ -459,6 +459,7 @@ impl Paddock {
                 text: "Say ok.".into(),
             }],
             tools: Arc::default(),
+            format: CallFormat::Native,
             max_output: Some(16),
             silence: Millis::seconds(if local { 120 } else { 30 }),
         };

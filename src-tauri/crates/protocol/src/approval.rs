@@ -43,6 +43,20 @@ pub struct ApprovalRequest {
     pub renewed: bool,
     /// Asked before the program was started again.
     pub from_before_restart: bool,
+    /// The sub-agent that asks; absent for the turn itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub origin: Option<ApprovalOrigin>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct ApprovalOrigin {
+    /// Name of the sub-agent.
+    pub name: String,
+    pub session: SessionId,
+    /// The approval's id there.
+    pub approval: ApprovalId,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,4 +186,6 @@ pub enum WithdrawReason {
     Stopped,
     CallEnded,
     Renewed,
+    /// The sub-agent that asked no longer waits for it.
+    SubAgentEnded,
 }

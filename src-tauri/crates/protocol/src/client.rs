@@ -4,7 +4,7 @@
 use crate::*;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum Request {
@@ -66,13 +66,65 @@ pub enum Request {
     Models {
         provider: ProviderId,
     },
+    /// Workflows of the project, of the person and built in; answered with [`Reply::Workflows`].
+    Workflows {
+        project: String,
+    },
+    /// What a run would do; answered with [`Reply::Preview`].
+    PreviewWorkflow {
+        project: String,
+        name: String,
+        values: ParameterValues,
+    },
+    /// Run what was previewed; refused when the world has changed since, so that the token no longer fits.
+    RunWorkflow {
+        session: SessionId,
+        name: String,
+        values: ParameterValues,
+        token: String,
+    },
+    /// Own roles of the person and of the project; answered with [`Reply::Roles`].
+    Roles {
+        project: String,
+    },
+    /// Use a role of one's own; answered with [`Reply::Accepted`].
+    UseRole {
+        session: SessionId,
+        name: String,
+    },
+    /// The person has read a project's workflow or role file of exactly this content; answered with [`Reply::Accepted`].
+    ReviewDefinition {
+        project: String,
+        path: String,
+        hash: String,
+        accept: bool,
+    },
+    /// The text of such a file, for the review; answered with [`Reply::Text`].
+    Definition {
+        project: String,
+        path: String,
+    },
+    /// Answered with [`Reply::Metrics`].
+    Metrics {
+        query: MetricsQuery,
+    },
+    /// The decision log, newest first, at most `limit` lines; answered with [`Reply::Decisions`].
+    Decisions {
+        query: MetricsQuery,
+        limit: u32,
+    },
+    /// Output of a background process so far, its last 256 KiB; answered with [`Reply::Text`].
+    ProcessOutput {
+        session: SessionId,
+        process: ProcessId,
+    },
     /// One tiny request; answered with [`Reply::ModelChecked`] or an error with a remedy.
     CheckModel {
         model: ModelChoice,
     },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum Reply {
@@ -86,6 +138,11 @@ pub enum Reply {
     Settings { settings: Settings },
     Key { key: KeyState },
     Models { models: Vec<String> },
+    Workflows { workflows: Vec<WorkflowInfo> },
+    Preview { preview: WorkflowPreview },
+    Roles { roles: Vec<RoleInfo> },
+    Metrics { metrics: Box<Metrics> },
+    Decisions { decisions: Vec<DecisionLine> },
     ModelChecked { first_byte: Millis },
 }
 
@@ -96,6 +153,7 @@ pub struct About {
     /// "linux", "macos" or "windows".
     pub system: String,
     pub sandbox: SandboxSummary,
+    pub profiles: Vec<ProfileLimits>,
     /// Whether the keyring answers; the reason in words when not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]

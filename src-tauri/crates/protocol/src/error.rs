@@ -57,8 +57,10 @@ pub enum ErrorCode {
     NotFound,
     /// The op does not fit the state: a decision on an answered approval, an extension while nothing waits.
     NotNow,
-    /// Another turn works in this session or folder.
+    /// Another turn works in this session.
     Busy,
+    /// Another session changes this folder: wait, or look only.
+    FolderBusy,
     /// No model is chosen, or its key is missing.
     NoModel,
     /// The keyring did not answer, is locked or missing.

@@ -29,6 +29,9 @@ pub enum EventMsg {
         turn: TurnId,
         /// Iterations this turn may use; extensions change it.
         iteration_limit: u32,
+        /// Calls of a workflow's step, without the model.
+        #[serde(default)]
+        without_model: bool,
     },
     TurnChanged {
         turn: TurnId,
@@ -92,11 +95,45 @@ pub enum EventMsg {
         turn: TurnId,
         cause: PauseCause,
     },
-    /// A message waits until the turn has ended.
-    MessageQueued {
-        text: String,
+    /// The messages that wait until the turn has ended, as they are now.
+    QueueChanged {
+        queue: Queue,
     },
-    QueueEmptied,
+    /// The task list, as `update_plan` left it.
+    PlanChanged {
+        tasks: Vec<PlanTask>,
+    },
+    ProcessStarted {
+        process: Process,
+    },
+    ProcessEnded {
+        process: ProcessId,
+        end: ProcessEnd,
+    },
+    /// A sub-agent's request was answered: its tokens are the parent's too.
+    SubAgentUsed {
+        call: CallId,
+        usage: Usage,
+    },
+    WorkflowStarted {
+        plan: WorkflowPlan,
+    },
+    /// A step of the workflow begins; `step` counts from 1.
+    WorkflowStepped {
+        step: u32,
+    },
+    /// The answer to a question of the workflow.
+    WorkflowAnswered {
+        name: String,
+        answer: String,
+    },
+    WorkflowEnded {
+        end: WorkflowEnd,
+    },
+    /// The session waits, or no longer waits, until another one no longer changes this folder.
+    FolderAwaited {
+        waiting: bool,
+    },
     TurnEnded {
         turn: TurnId,
         end: TurnEnd,

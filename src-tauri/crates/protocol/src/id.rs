@@ -47,6 +47,10 @@ text_id!(
     RuleId
 );
 text_id!(
+    /// A background process of a session: `p1`, `p2` and so on; never used again.
+    ProcessId
+);
+text_id!(
     /// A configured model provider, for example `openai` or `local`.
     ProviderId
 );
@@ -64,6 +68,11 @@ impl TurnId {
 }
 
 impl CallId {
+    /// The approval of a sub-agent in the queue of the turn that started it.
+    pub fn nested(&self, approval: &ApprovalId) -> ApprovalId {
+        ApprovalId::new(format!("{self}/{approval}"))
+    }
+
     pub fn approval(&self, number: u32) -> ApprovalId {
         ApprovalId::new(format!("{self}.a{number}"))
     }

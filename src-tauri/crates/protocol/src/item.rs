@@ -117,6 +117,21 @@ pub enum ItemKind {
     TurnSummary {
         report: TurnReport,
     },
+    /// A workflow begins a step (`step` from 1) or ends.
+    Workflow {
+        name: String,
+        title: String,
+        step: u32,
+        of: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        end: Option<WorkflowEnd>,
+    },
+    /// A background process ended.
+    ProcessEnded {
+        process: Process,
+        end: ProcessEnd,
+    },
 }
 
 /// How a message reached the turn.
@@ -170,9 +185,46 @@ pub struct CallItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub verdict: Option<CallVerdict>,
+    /// When it began to run; calls whose times overlap ran side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub began: Option<Timestamp>,
+    /// It may run, but an earlier call comes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub after: Option<CallId>,
+    /// A command that passed its time limit and still runs: the person is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<bool>", optional))]
+    pub overdue: bool,
+    /// The text dialects' flag: the turn ends after this call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<bool>", optional))]
+    pub terminate: bool,
+    /// What a `delegate` call started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub sub_agent: Option<SubAgent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub output: Option<CallOutput>,
+}
+
+/// A sub-agent as the row of its call shows it. Its timeline is the session's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct SubAgent {
+    pub session: SessionId,
+    pub name: String,
+    pub task: String,
+    pub status: TurnStatus,
+    pub iteration: u32,
+    pub iteration_limit: u32,
+    pub usage: Usage,
+    /// Its share of the parent's tokens; absent without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub token_limit: Option<u32>,
 }
 
 /// The word with which a row begins.
@@ -194,6 +246,14 @@ pub enum Verb {
     Finish,
     /// `converse`: the agent just talks.
     Say,
+    /// `update_plan`.
+    Plan,
+    /// `remember`.
+    Note,
+    /// `delegate`.
+    Delegate,
+    /// `stop_process`.
+    End,
     /// Any other tool.
     Use,
 }
@@ -228,6 +288,10 @@ pub enum DecidedBy {
     },
     /// Role and autonomy alone.
     Policy,
+    /// The person confirmed the preview of a workflow.
+    Workflow {
+        name: String,
+    },
 }
 
 /// The result of a call: what the model gets, and the facts a row shows.
@@ -283,6 +347,10 @@ pub enum OutputFacts {
     },
     Answer {
         answer: String,
+    },
+    /// The command goes on in the background.
+    Background {
+        process: ProcessId,
     },
 }
 

@@ -11,10 +11,15 @@ mod event;
 mod id;
 mod item;
 mod limits;
+mod metrics;
 mod op;
+mod plan;
 mod policy;
+mod process;
+mod role;
 mod session;
 mod settings;
+mod workflow;
 
 pub use approval::*;
 pub use client::*;
@@ -23,10 +28,15 @@ pub use event::*;
 pub use id::*;
 pub use item::*;
 pub use limits::*;
+pub use metrics::*;
 pub use op::*;
+pub use plan::*;
 pub use policy::*;
+pub use process::*;
+pub use role::*;
 pub use session::*;
 pub use settings::*;
+pub use workflow::*;
 
 /// Version of the event log and of the JSON-lines protocol; raised when an old reader could misread a new line.
 pub const PROTOCOL_VERSION: u32 = 1;

@@ -22,6 +22,8 @@ pub struct Limits {
     pub tool_failures: u32,
     /// Times the same call may give the same result.
     pub same_result: u32,
+    /// What the loop guard does when it sees a repetition.
+    pub guard: GuardMode,
     /// Further tries of one model request.
     pub model_retries: u32,
     /// Silence of the model's server, counted in bytes, not in words.
@@ -50,6 +52,7 @@ impl Limits {
             malformed_calls: 3,
             tool_failures: 3,
             same_result: 3,
+            guard: GuardMode::HintThenAsk,
             model_retries: 3,
             model_silence: Millis::seconds(120),
             local_silence: Millis::seconds(600),
@@ -107,6 +110,35 @@ pub enum LimitProfile {
     Production,
     Complex,
     Development,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum GuardMode {
+    /// The model is told first; the turn pauses when it goes on.
+    #[default]
+    HintThenAsk,
+    HintOnly,
+    Off,
+}
+
+/// A profile with what it stands for, so that no client keeps a copy of the numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct ProfileLimits {
+    pub profile: LimitProfile,
+    pub limits: Limits,
+}
+
+impl LimitProfile {
+    pub const ALL: [Self; 5] = [
+        Self::Standard,
+        Self::Quick,
+        Self::Production,
+        Self::Complex,
+        Self::Development,
+    ];
 }
 
 /// A limit at which a turn pauses.

@@ -48,6 +48,19 @@ pub enum Op {
     EndCall {
         call: CallId,
     },
+    /// Give a command that passed its time limit as much time again.
+    KeepWaiting {
+        call: CallId,
+    },
+    /// Let a running command go on beside the turn.
+    ToBackground {
+        call: CallId,
+    },
+    EndProcess {
+        process: ProcessId,
+    },
+    /// Stop, end all background processes and empty the queue.
+    StopEverything,
     /// Do not wait for the rest of a retry's delay.
     RetryNow,
     SetRole {
@@ -72,8 +85,32 @@ pub enum Op {
     Redo {
         call: CallId,
     },
-    /// Remove all queued messages.
-    ClearQueue,
+    /// Replace the queue: edited, reordered, shortened. Ids that are not known are refused.
+    SetQueue {
+        messages: Vec<QueuedMessage>,
+    },
+    /// Send a queued message now, as if it was typed now.
+    SendQueued {
+        id: u32,
+    },
+    /// Go on with a queue that a stop holds.
+    ReleaseQueue,
+    SetFormat {
+        format: CallFormat,
+    },
+    SetFallback {
+        fallback: Option<Fallback>,
+    },
+    /// A role of one's own, as its file defines it.
+    SetOwnRole {
+        role: OwnRole,
+    },
+    /// Run a workflow whose preview was confirmed.
+    RunWorkflow {
+        plan: WorkflowPlan,
+    },
+    /// Do not wait for the folder any longer; the message stays in the queue.
+    StopWaiting,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,4 +122,8 @@ pub enum SendMode {
     NextIteration,
     /// When the turn has ended.
     AfterTurn,
+    /// Stop the current calls, then deliver.
+    Interrupt,
+    /// When no other session changes this folder any longer.
+    WhenFree,
 }

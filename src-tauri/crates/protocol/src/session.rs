@@ -14,9 +14,73 @@ pub struct SessionConfig {
     pub role: Role,
     pub autonomy: Autonomy,
     pub limits: Limits,
+    /// How the model is asked to call tools.
+    #[serde(default)]
+    pub format: CallFormat,
+    /// The role's own narrowing; `role` is its base then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub own_role: Option<OwnRole>,
+    /// The model to go on with when this one fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub fallback: Option<Fallback>,
+    /// The call that started this session as a sub-agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub parent: Option<ParentCall>,
     /// Runs on the shipped sample project with scripted answers.
     #[serde(default)]
     pub demo: bool,
+}
+
+/// How a model calls tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum CallFormat {
+    /// The provider's own function calling.
+    #[default]
+    Native,
+    /// `{"tool": …, "parameters": …, "terminate": …}` in the text.
+    Json,
+    /// `<tool>{…}</tool>` in the text.
+    Xml,
+}
+
+/// A second model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct Fallback {
+    pub model: ModelChoice,
+    /// Used without asking; else it is only offered.
+    pub automatic: bool,
+}
+
+/// The call of another session that a sub-agent works for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct ParentCall {
+    pub session: SessionId,
+    pub call: CallId,
+}
+
+/// A message that waits until the turn has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct QueuedMessage {
+    /// Unique within its session.
+    pub id: u32,
+    pub text: String,
+}
+
+/// Messages that wait, in the order in which they will be sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct Queue {
+    pub messages: Vec<QueuedMessage>,
+    /// After a stop or a failure nothing is sent until the person releases it.
+    pub held: bool,
 }
 
 /// A model of a configured provider.
@@ -80,6 +144,16 @@ pub struct SessionSnapshot {
     /// Number of all items of the session.
     pub item_count: u32,
     pub approvals: Vec<ApprovalRequest>,
-    pub queue: Vec<String>,
+    pub queue: Queue,
+    /// The task list, as the agent last left it.
+    pub plan: Vec<PlanTask>,
+    /// Background processes that run.
+    pub processes: Vec<Process>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub workflow: Option<WorkflowRun>,
+    /// The session waits until another one no longer changes this folder.
+    #[serde(default)]
+    pub waits_for_folder: bool,
     pub usage: Usage,
 }

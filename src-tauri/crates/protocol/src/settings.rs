@@ -10,6 +10,10 @@ pub struct Settings {
     pub providers: Vec<ProviderConfig>,
     /// Model of new sessions; absent until one was chosen.
     pub model: Option<ModelChoice>,
+    /// Offered, or used, when the model of a session fails.
+    pub fallback: Option<Fallback>,
+    /// Models that do not call tools natively.
+    pub formats: Vec<ModelFormat>,
     pub autonomy: Autonomy,
     pub profile: LimitProfile,
     pub limits: Limits,
@@ -18,6 +22,14 @@ pub struct Settings {
     pub send_key: SendKey,
     /// Projects opened last, newest first, at most 12.
     pub recent_projects: Vec<String>,
+}
+
+/// How one model is asked to call tools.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct ModelFormat {
+    pub model: ModelChoice,
+    pub format: CallFormat,
 }
 
 /// One model server.

@@ -1,6 +1,6 @@
 //! The neutral message model: what every protocol is translated from and to.
 
-use paddock_protocol::{FinishReason, Millis, Opaque, Usage};
+use paddock_protocol::{CallFormat, FinishReason, Millis, Opaque, Usage};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -12,6 +12,8 @@ pub struct ModelRequest {
     pub messages: Vec<Message>,
     /// Empty = the field is left out.
     pub tools: Arc<[ToolSpec]>,
+    /// How the model is asked to call them; in a text dialect they are told in the system prompt.
+    pub format: CallFormat,
     /// Upper bound of the answer in tokens, when one is wanted.
     pub max_output: Option<u32>,
     /// Silence (no bytes at all) after which the attempt fails.
@@ -116,6 +118,8 @@ pub struct AskedCall {
     pub server_id: String,
     pub name: String,
     pub arguments: CallArguments,
+    /// The text dialects' flag: this call is the last action of the turn.
+    pub terminate: bool,
 }
 
 /// Arguments are either one complete JSON object or not to be run.

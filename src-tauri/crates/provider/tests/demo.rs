@@ -92,6 +92,7 @@ impl Loop {
             } else {
                 Vec::new().into()
             },
+            format: paddock_protocol::CallFormat::Native,
             max_output: None,
             silence: Millis::seconds(1),
         };
@@ -472,6 +473,7 @@ async fn words_come_one_by_one_at_a_live_pace() {
         system: "".into(),
         messages: vec![user("hi")],
         tools: Vec::new().into(),
+        format: paddock_protocol::CallFormat::Native,
         max_output: None,
         silence: Millis::seconds(1),
     };

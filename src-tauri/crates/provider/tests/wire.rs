@@ -33,6 +33,7 @@ fn request() -> ModelRequest {
             parameters: json!({"type": "object", "properties": {}}),
         }]
         .into(),
+        format: paddock_protocol::CallFormat::Native,
         max_output: Some(50),
         silence: Millis(400),
     }

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use paddock_protocol::{
-    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileVersion, Millis, SandboxSummary, UndoFact,
-    Verb,
+    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileVersion, Millis, PlanTask, SandboxSummary,
+    UndoFact, Verb,
 };
 use paddock_sandbox::{Confinement, ProjectRoot, RelativePath, StateDir};
 use std::sync::Arc;
@@ -38,6 +38,8 @@ pub enum ToolKind {
     Command,
     /// Ends the iteration at once; carried out by the loop itself.
     Breaking,
+    /// Carried out by the loop itself, beside the others: the task list, sub-agents.
+    Loop,
 }
 
 /// A call that was understood.
@@ -56,9 +58,26 @@ pub struct Prepared {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Flow {
     Run,
-    Ask { question: String, options: Vec<String> },
-    Finish { result: String },
-    Say { message: String },
+    Ask {
+        question: String,
+        options: Vec<String>,
+    },
+    Finish {
+        result: String,
+    },
+    Say {
+        message: String,
+    },
+    /// Replaces the task list.
+    Plan {
+        tasks: Vec<PlanTask>,
+    },
+    /// Starts a sub-agent; `writes` = it asks for a role that may change files.
+    Delegate {
+        name: String,
+        task: String,
+        writes: bool,
+    },
 }
 
 /// What a call may use. Made by dispatch for each call.

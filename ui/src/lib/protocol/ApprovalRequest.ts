@@ -3,6 +3,7 @@ import type { Access } from "./Access";
 import type { AnswerScope } from "./AnswerScope";
 import type { ApprovalBody } from "./ApprovalBody";
 import type { ApprovalId } from "./ApprovalId";
+import type { ApprovalOrigin } from "./ApprovalOrigin";
 import type { CallId } from "./CallId";
 import type { ItemId } from "./ItemId";
 import type { RiskClass } from "./RiskClass";
@@ -49,4 +50,8 @@ renewed: boolean,
 /**
  * Asked before the program was started again.
  */
-from_before_restart: boolean, };
+from_before_restart: boolean, 
+/**
+ * The sub-agent that asks; absent for the turn itself.
+ */
+origin?: ApprovalOrigin, };

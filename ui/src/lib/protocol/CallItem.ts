@@ -3,6 +3,8 @@ import type { CallId } from "./CallId";
 import type { CallOutput } from "./CallOutput";
 import type { CallVerdict } from "./CallVerdict";
 import type { RiskClass } from "./RiskClass";
+import type { SubAgent } from "./SubAgent";
+import type { Timestamp } from "./Timestamp";
 import type { Verb } from "./Verb";
 
 /**
@@ -24,4 +26,24 @@ target: string, classes: Array<RiskClass>,
 /**
  * Who or what let it run, or refused it.
  */
-verdict?: CallVerdict, output?: CallOutput, };
+verdict?: CallVerdict, 
+/**
+ * When it began to run; calls whose times overlap ran side by side.
+ */
+began?: Timestamp, 
+/**
+ * It may run, but an earlier call comes first.
+ */
+after?: CallId, 
+/**
+ * A command that passed its time limit and still runs: the person is asked.
+ */
+overdue?: boolean, 
+/**
+ * The text dialects' flag: the turn ends after this call.
+ */
+terminate?: boolean, 
+/**
+ * What a `delegate` call started.
+ */
+sub_agent?: SubAgent, output?: CallOutput, };

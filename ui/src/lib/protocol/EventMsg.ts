@@ -2,6 +2,7 @@
 import type { ApprovalId } from "./ApprovalId";
 import type { ApprovalOutcome } from "./ApprovalOutcome";
 import type { ApprovalRequest } from "./ApprovalRequest";
+import type { CallId } from "./CallId";
 import type { ClientError } from "./ClientError";
 import type { DeltaChannel } from "./DeltaChannel";
 import type { FinishReason } from "./FinishReason";
@@ -10,18 +11,29 @@ import type { ItemId } from "./ItemId";
 import type { LimitKind } from "./LimitKind";
 import type { Millis } from "./Millis";
 import type { PauseCause } from "./PauseCause";
+import type { PlanTask } from "./PlanTask";
+import type { Process } from "./Process";
+import type { ProcessEnd } from "./ProcessEnd";
+import type { ProcessId } from "./ProcessId";
+import type { Queue } from "./Queue";
 import type { Rule } from "./Rule";
 import type { SessionConfig } from "./SessionConfig";
 import type { TurnEnd } from "./TurnEnd";
 import type { TurnId } from "./TurnId";
 import type { TurnStatus } from "./TurnStatus";
 import type { Usage } from "./Usage";
+import type { WorkflowEnd } from "./WorkflowEnd";
+import type { WorkflowPlan } from "./WorkflowPlan";
 
 export type EventMsg = { "type": "session_created", version: number, config: SessionConfig, } | { "type": "session_changed", config: SessionConfig, } | { "type": "turn_started", turn: TurnId, 
 /**
  * Iterations this turn may use; extensions change it.
  */
-iteration_limit: number, } | { "type": "turn_changed", turn: TurnId, status: TurnStatus, } | { "type": "limit_changed", turn: TurnId, limit: LimitKind, allowed: number, } | { "type": "iteration_started", turn: TurnId, iteration: number, 
+iteration_limit: number, 
+/**
+ * Calls of a workflow's step, without the model.
+ */
+without_model: boolean, } | { "type": "turn_changed", turn: TurnId, status: TurnStatus, } | { "type": "limit_changed", turn: TurnId, limit: LimitKind, allowed: number, } | { "type": "iteration_started", turn: TurnId, iteration: number, 
 /**
  * Counts the requests of this iteration from 1: a retry is a further attempt, not a further iteration.
  */
@@ -41,4 +53,4 @@ first_byte: Millis, } | { "type": "item_started", item: Item, } | { "type": "ite
 /**
  * Length in UTF-16 units of what came before on this channel in this item: a gap can be seen.
  */
-offset: number, text: string, } | { "type": "approval_requested", approval: ApprovalRequest, } | { "type": "approval_resolved", approval: ApprovalId, outcome: ApprovalOutcome, } | { "type": "rule_added", rule: Rule, } | { "type": "cause_allowed", turn: TurnId, cause: PauseCause, } | { "type": "message_queued", text: string, } | { "type": "queue_emptied" } | { "type": "turn_ended", turn: TurnId, end: TurnEnd, } | { "type": "op_refused", error: ClientError, };
+offset: number, text: string, } | { "type": "approval_requested", approval: ApprovalRequest, } | { "type": "approval_resolved", approval: ApprovalId, outcome: ApprovalOutcome, } | { "type": "rule_added", rule: Rule, } | { "type": "cause_allowed", turn: TurnId, cause: PauseCause, } | { "type": "queue_changed", queue: Queue, } | { "type": "plan_changed", tasks: Array<PlanTask>, } | { "type": "process_started", process: Process, } | { "type": "process_ended", process: ProcessId, end: ProcessEnd, } | { "type": "sub_agent_used", call: CallId, usage: Usage, } | { "type": "workflow_started", plan: WorkflowPlan, } | { "type": "workflow_stepped", step: number, } | { "type": "workflow_answered", name: string, answer: string, } | { "type": "workflow_ended", end: WorkflowEnd, } | { "type": "folder_awaited", waiting: boolean, } | { "type": "turn_ended", turn: TurnId, end: TurnEnd, } | { "type": "op_refused", error: ClientError, };

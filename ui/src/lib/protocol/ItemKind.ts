@@ -7,13 +7,16 @@ import type { LimitReached } from "./LimitReached";
 import type { ModelChoice } from "./ModelChoice";
 import type { ModelError } from "./ModelError";
 import type { Opaque } from "./Opaque";
+import type { Process } from "./Process";
+import type { ProcessEnd } from "./ProcessEnd";
 import type { Role } from "./Role";
 import type { Timestamp } from "./Timestamp";
 import type { TurnReport } from "./TurnReport";
 import type { UndoneFile } from "./UndoneFile";
+import type { WorkflowEnd } from "./WorkflowEnd";
 
 export type ItemKind = { "type": "user_message", text: string, delivery: Delivery, } | { "type": "agent_text", text: string, } | { "type": "reasoning", text: string, 
 /**
  * The provider's own block, byte for byte, to be sent back to the same provider and model only.
  */
-opaque?: Opaque, } | { "type": "call" } & CallItem | { "type": "retry", attempt: number, of: number, until: Timestamp, error: ModelError, } | { "type": "malformed", attempt: number, of: number, reason: string, raw: string, } | { "type": "guard", pattern: GuardPattern, calls: Array<CallId>, paused: boolean, } | { "type": "breaker", tool: string, calls: Array<CallId>, } | { "type": "limit", reached: LimitReached, } | { "type": "recovery", unknown: Array<CallId>, } | { "type": "role_change", from: Role, to: Role, } | { "type": "model_change", from: ModelChoice, to: ModelChoice, } | { "type": "error", error: ModelError, } | { "type": "undo", call: CallId, redo: boolean, files: Array<UndoneFile>, } | { "type": "turn_summary", report: TurnReport, };
+opaque?: Opaque, } | { "type": "call" } & CallItem | { "type": "retry", attempt: number, of: number, until: Timestamp, error: ModelError, } | { "type": "malformed", attempt: number, of: number, reason: string, raw: string, } | { "type": "guard", pattern: GuardPattern, calls: Array<CallId>, paused: boolean, } | { "type": "breaker", tool: string, calls: Array<CallId>, } | { "type": "limit", reached: LimitReached, } | { "type": "recovery", unknown: Array<CallId>, } | { "type": "role_change", from: Role, to: Role, } | { "type": "model_change", from: ModelChoice, to: ModelChoice, } | { "type": "error", error: ModelError, } | { "type": "undo", call: CallId, redo: boolean, files: Array<UndoneFile>, } | { "type": "turn_summary", report: TurnReport, } | { "type": "workflow", name: string, title: string, step: number, of: number, end?: WorkflowEnd, } | { "type": "process_ended", process: Process, end: ProcessEnd, };

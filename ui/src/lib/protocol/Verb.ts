@@ -3,4 +3,4 @@
 /**
  * The word with which a row begins.
  */
-export type Verb = "read" | "list" | "search" | "edit" | "create" | "move" | "delete" | "run" | "fetch" | "ask" | "finish" | "say" | "use";
+export type Verb = "read" | "list" | "search" | "edit" | "create" | "move" | "delete" | "run" | "fetch" | "ask" | "finish" | "say" | "plan" | "note" | "delegate" | "end" | "use";

@@ -139,6 +139,7 @@ impl Executor {
             system: preamble.system,
             messages: super::history::history(state),
             tools: if tools { preamble.tools } else { Arc::default() },
+            format: CallFormat::Native,
             max_output: None,
             silence: config.limits.model_silence,
         }

@@ -229,6 +229,7 @@ impl Slot {
                     reason: reason.to_string(),
                     raw: self.arguments,
                 },
+                terminate: false,
             }];
         }
         if !names.is_known(&self.name)
@@ -275,6 +276,7 @@ pub(crate) fn asked_call(
         server_id,
         name,
         arguments,
+        terminate: false,
     }
 }
 

@@ -162,6 +162,7 @@ mod tests {
                 parameters: json!({"type": "object", "$schema": "x", "properties": {"pattern": {"type": "string", "pattern": "a+", "format": "glob"}}}),
             }]
             .into(),
+            format: paddock_protocol::CallFormat::Native,
             max_output: Some(100),
             silence: Millis::seconds(1),
         };
@@ -427,6 +428,7 @@ mod tests {
             system: "".into(),
             messages: vec![user("Hi")],
             tools: Vec::new().into(),
+            format: paddock_protocol::CallFormat::Native,
             max_output: None,
             silence: Millis::seconds(1),
         };

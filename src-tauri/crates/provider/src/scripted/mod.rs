@@ -151,6 +151,7 @@ impl Provider for ScriptedProvider {
                 server_id: format!("script-{before}-{slot}"),
                 name: name.clone(),
                 arguments: CallArguments::Complete(arguments.clone()),
+                terminate: false,
             }));
         }
         let output = turn.say.len()
