@@ -9,7 +9,7 @@ import { hostError, type Host, type MenuCommand } from './host/host'
 import { layout } from './layout.svelte'
 import { OpenSession } from './timeline/timeline.svelte'
 
-export type View = 'start' | 'session' | 'sessions' | 'settings'
+export type View = 'start' | 'session' | 'sessions' | 'workflows' | 'metrics' | 'settings'
 
 /** A short message that stands for some seconds; said by the live region as well. */
 export interface Toast {
@@ -26,6 +26,8 @@ export class App {
   view = $state<View>('start')
   /** Page inside the settings, for a link that goes to a certain place. */
   settingsPage = $state('')
+  /** Name of the workflow that is chosen in its view. */
+  workflow = $state('')
   project = $state.raw<ProjectFacts | undefined>()
   session = $state.raw<OpenSession | undefined>()
   sessions = $state.raw<readonly SessionSummary[]>([])
@@ -149,6 +151,13 @@ export class App {
   async refreshSessions(): Promise<void> {
     if (this.project === undefined) return
     this.sessions = await this.client.sessions(this.project.path)
+  }
+
+  /** Shows a workflow's form; the way of `/name` in the composer. Nothing is started. */
+  showWorkflow(name: string): void {
+    this.workflow = name
+    this.sidebarOpen = false
+    this.view = 'workflows'
   }
 
   async saveSettings(settings: Settings): Promise<void> {

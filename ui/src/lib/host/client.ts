@@ -5,21 +5,28 @@
 import type {
   About,
   CallId,
+  DecisionLine,
   Event,
   Item,
   ItemId,
   KeyState,
+  Metrics,
+  MetricsQuery,
   Millis,
   ModelChoice,
   Op,
+  ParameterValue,
   ProjectFacts,
   ProviderId,
   Reply,
   Request,
+  RoleInfo,
   SessionId,
   SessionSnapshot,
   SessionSummary,
   Settings,
+  WorkflowInfo,
+  WorkflowPreview,
 } from '$lib/protocol'
 import {
   hostError,
@@ -30,6 +37,16 @@ import {
   type Host,
   type MenuCommand,
 } from './host'
+
+/** Values of a workflow's parameters by name. */
+export type ParameterValues = Record<string, ParameterValue>
+
+/** A workflow or role file of a project, in exactly the content that was read. */
+export interface DefinitionFile {
+  path: string
+  /** Hex SHA-256 of the content. */
+  hash: string
+}
 
 type ReplyOf<K extends Reply['reply']> = Extract<Reply, { reply: K }>
 
@@ -115,6 +132,46 @@ export class Client {
   /** Asks the model for a word; resolves with the time to the first byte. */
   async checkModel(model: ModelChoice): Promise<Millis> {
     return (await this.#ask({ request: 'check_model', model }, 'model_checked')).first_byte
+  }
+
+  async workflows(project: string): Promise<WorkflowInfo[]> {
+    return (await this.#ask({ request: 'workflows', project }, 'workflows')).workflows
+  }
+
+  /** What a run would do; nothing is done. */
+  async previewWorkflow(project: string, name: string, values: ParameterValues): Promise<WorkflowPreview> {
+    return (await this.#ask({ request: 'preview_workflow', project, name, values }, 'preview')).preview
+  }
+
+  /** Runs what the preview with this token showed; refused when the world has changed since. */
+  async runWorkflow(session: SessionId, name: string, values: ParameterValues, token: string): Promise<void> {
+    await this.#ask({ request: 'run_workflow', session, name, values, token }, 'accepted')
+  }
+
+  async roles(project: string): Promise<RoleInfo[]> {
+    return (await this.#ask({ request: 'roles', project }, 'roles')).roles
+  }
+
+  async useRole(session: SessionId, name: string): Promise<void> {
+    await this.#ask({ request: 'use_role', session, name }, 'accepted')
+  }
+
+  /** The text of a workflow or role file. */
+  async definition(project: string, path: string): Promise<string> {
+    return (await this.#ask({ request: 'definition', project, path }, 'text')).text
+  }
+
+  async reviewDefinition(project: string, file: DefinitionFile, accept: boolean): Promise<void> {
+    await this.#ask({ request: 'review_definition', project, ...file, accept }, 'accepted')
+  }
+
+  async metrics(query: MetricsQuery): Promise<Metrics> {
+    return (await this.#ask({ request: 'metrics', query }, 'metrics')).metrics
+  }
+
+  /** The decision log, newest first. */
+  async decisions(query: MetricsQuery, limit: number): Promise<DecisionLine[]> {
+    return (await this.#ask({ request: 'decisions', query, limit }, 'decisions')).decisions
   }
 
   async attach(session: SessionId, onEvents: (events: Event[]) => void): Promise<Attachment> {

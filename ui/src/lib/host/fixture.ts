@@ -27,7 +27,7 @@ export function recordedHost(fixture: Fixture): RecordedHost {
 
     request(request) {
       requests.push(request)
-      const reply = answer(fixture, request)
+      const reply = fixture.answers?.(request) ?? answer(fixture, request)
       return reply === undefined
         ? Promise.reject(
             new HostError({ code: 'not_found', message: 'The recording has no answer to this.' }),
