@@ -17,6 +17,18 @@ function show(page: string): void {
   render(SettingsView, { context: appContext(app) })
 }
 
+/** Opens a select box by keyboard and takes the option whose words begin with a text. */
+async function choose(label: string, option: string): Promise<void> {
+  const [trigger] = await screen.findAllByLabelText(new RegExp(`^${label}`, 'u'), { selector: 'button' })
+  if (trigger === undefined) throw new Error(`no select ${label}`)
+  await fireEvent.keyDown(trigger, { key: 'ArrowDown' })
+  const found = (await screen.findAllByRole('option')).find((one) =>
+    one.textContent.trim().startsWith(option),
+  )
+  if (found === undefined) throw new Error(`no option ${option}`)
+  await fireEvent.pointerUp(found)
+}
+
 test('a change applies at once and can be taken back', async () => {
   show('notifications')
   await fireEvent.click(screen.getByLabelText('A turn is done'))
@@ -45,6 +57,44 @@ test('a limit can be switched off and on', async () => {
   await vi.waitFor(() => expect(app.settings?.limits.active_time).toBeNull())
   await fireEvent.click(first)
   await vi.waitFor(() => expect(app.settings?.limits.active_time).toBe(1_800_000))
+})
+
+test('a profile brings the numbers that the core reports', async () => {
+  show('limits')
+  await choose('Profile', 'Complex')
+  await vi.waitFor(() => expect(app.settings?.profile).toBe('complex'))
+  expect(app.settings?.limits).toEqual(app.about?.profiles.find((one) => one.profile === 'complex')?.limits)
+})
+
+test('the loop guard can be softened', async () => {
+  show('limits')
+  await choose('When the agent repeats itself', 'Hint only')
+  await vi.waitFor(() => expect(app.settings?.limits.guard).toBe('hint_only'))
+})
+
+test('a second model is offered first and used without asking only when that is chosen', async () => {
+  show('models')
+  await choose('Second model', 'gpt-oss:20b')
+  await vi.waitFor(() =>
+    expect(app.settings?.fallback).toEqual({
+      model: { provider: 'local', model: 'gpt-oss:20b' },
+      automatic: false,
+    }),
+  )
+  await fireEvent.click(await screen.findByLabelText('used without asking'))
+  await vi.waitFor(() => expect(app.settings?.fallback?.automatic).toBe(true))
+})
+
+test('the call format of a model is kept until it is native again', async () => {
+  show('models')
+  await choose('Call format of qwen3-coder:30b', 'XML')
+  await vi.waitFor(() =>
+    expect(app.settings?.formats).toEqual([
+      { model: { provider: 'local', model: 'qwen3-coder:30b' }, format: 'xml' },
+    ]),
+  )
+  await choose('Call format of qwen3-coder:30b', 'Native')
+  await vi.waitFor(() => expect(app.settings?.formats).toEqual([]))
 })
 
 test('the state of each key is said in words', async () => {

@@ -1,6 +1,7 @@
 /** The models that can be chosen: of every configured server that answers, the ones already in use first. */
 import type { ModelChoice } from '$lib/protocol'
 import type { App } from '$lib/app.svelte'
+import { sameModel } from './models'
 
 /** A model with the name of its server. */
 export interface ModelOffer {
@@ -10,9 +11,6 @@ export interface ModelOffer {
 
 /** So many models of one server are offered in a menu; the rest is reachable through the settings. */
 const MOST = 12
-
-const same = (one: ModelChoice, other: ModelChoice): boolean =>
-  one.provider === other.provider && one.model === other.model
 
 export class ModelCatalogue {
   #listed = $state.raw<readonly ModelChoice[]>([])
@@ -39,13 +37,13 @@ export class ModelCatalogue {
     this.#listed = lists.flat()
   }
 
-  /** The models to offer beside the one in use. */
-  offers(current: ModelChoice | undefined): ModelOffer[] {
+  /** The model in use, others that are known by name, and those that the servers listed. */
+  offers(current: ModelChoice | undefined, ...more: readonly (ModelChoice | undefined)[]): ModelOffer[] {
     const settings = this.#app.settings
-    const known = [current, settings?.model ?? undefined].filter((choice) => choice !== undefined)
+    const known = [current, settings?.model ?? undefined, ...more].filter((choice) => choice !== undefined)
     const all: ModelChoice[] = []
     for (const choice of [...known, ...this.#listed])
-      if (choice.model !== '' && !all.some((other) => same(other, choice))) all.push(choice)
+      if (choice.model !== '' && !all.some((other) => sameModel(other, choice))) all.push(choice)
     return all.map((choice) => ({
       choice,
       label:
@@ -54,7 +52,9 @@ export class ModelCatalogue {
   }
 
   /** The models to switch to, without the one in use. */
-  others(current: ModelChoice | undefined): ModelOffer[] {
-    return this.offers(current).filter(({ choice }) => current === undefined || !same(choice, current))
+  others(current: ModelChoice | undefined, ...more: readonly (ModelChoice | undefined)[]): ModelOffer[] {
+    return this.offers(current, ...more).filter(
+      ({ choice }) => current === undefined || !sameModel(choice, current),
+    )
   }
 }

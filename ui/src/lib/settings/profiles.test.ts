@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
-import { profileLimits, profileOf, readValue, typedValue } from './profiles'
+import { profiles } from '../../fixtures/places'
+import { profileOf, readValue, typedValue } from './profiles'
 
 test('a set of limits is recognised as its profile until one value is changed', () => {
-  expect(profileOf({ ...profileLimits.complex })).toBe('complex')
-  expect(profileOf({ ...profileLimits.complex, iterations: 51 })).toBeUndefined()
+  const complex = profiles.find((one) => one.profile === 'complex')
+  if (complex === undefined) throw new Error('no such profile')
+  expect(profileOf({ ...complex.limits }, profiles)).toBe('complex')
+  expect(profileOf({ ...complex.limits, iterations: 51 }, profiles)).toBeUndefined()
+  expect(profileOf({ ...complex.limits, guard: 'off' }, profiles)).toBeUndefined()
 })
 
 test('values are typed in their unit', () => {

@@ -1,65 +1,20 @@
 /**
- * The limits that a profile sets, as the core has them, and how a limit is typed: in seconds, minutes, times or
- * tokens, within a range.
+ * Which profile a set of limits is, and how a limit is typed: in seconds, minutes, times or tokens, within a range.
+ * The numbers of the profiles come from the core.
  */
-import type { LimitProfile, Limits } from '$lib/protocol'
+import type { LimitProfile, Limits, ProfileLimits } from '$lib/protocol'
 import type { LimitField } from '$lib/texts/settings'
 import { count } from '$lib/texts/words'
 
 const SECOND = 1_000
 const MINUTE = 60_000
 
-const standard: Limits = {
-  iterations: 25,
-  active_time: 30 * MINUTE,
-  tool_time: 60 * SECOND,
-  command_time: 120 * SECOND,
-  malformed_calls: 3,
-  tool_failures: 3,
-  same_result: 3,
-  model_retries: 3,
-  model_silence: 120 * SECOND,
-  local_silence: 600 * SECOND,
-  session_tokens: 1_000_000,
-}
-
-export const profileLimits: Record<LimitProfile, Limits> = {
-  standard,
-  quick: {
-    ...standard,
-    iterations: 5,
-    active_time: 60 * SECOND,
-    tool_time: 30 * SECOND,
-    command_time: 30 * SECOND,
-    model_silence: 30 * SECOND,
-  },
-  production: { ...standard, iterations: 10, active_time: 300 * SECOND, command_time: 60 * SECOND },
-  complex: {
-    ...standard,
-    iterations: 50,
-    active_time: 60 * MINUTE,
-    command_time: 600 * SECOND,
-    model_silence: 600 * SECOND,
-  },
-  development: {
-    ...standard,
-    iterations: 200,
-    active_time: null,
-    tool_time: 300 * SECOND,
-    command_time: 600 * SECOND,
-    same_result: 5,
-    model_silence: 600 * SECOND,
-  },
-}
-
-export const profileNames = Object.keys(profileLimits) as LimitProfile[]
-
 const same = (one: Limits, other: Limits): boolean =>
-  (Object.keys(one) as LimitField[]).every((field) => one[field] === other[field])
+  (Object.keys(one) as (keyof Limits)[]).every((field) => one[field] === other[field])
 
 /** The profile whose values these are; nothing when they were changed by hand. */
-export const profileOf = (limits: Limits): LimitProfile | undefined =>
-  profileNames.find((name) => same(profileLimits[name], limits))
+export const profileOf = (limits: Limits, profiles: readonly ProfileLimits[]): LimitProfile | undefined =>
+  profiles.find((one) => same(one.limits, limits))?.profile
 
 /** How a limit is typed. */
 export interface FieldForm {

@@ -1,5 +1,13 @@
 /** The settings pages. Every change applies at once; one notice offers to take it back. */
-import type { KeyState, LimitProfile, SandboxSummary, SendKey, Theme } from '$lib/protocol'
+import type {
+  CallFormat,
+  GuardMode,
+  KeyState,
+  LimitProfile,
+  SandboxSummary,
+  SendKey,
+  Theme,
+} from '$lib/protocol'
 
 /** The pages of the settings, in the order of the list. */
 export type SettingsPage = 'general' | 'models' | 'limits' | 'notifications' | 'sandbox' | 'about'
@@ -60,6 +68,32 @@ export const models = {
   demo: 'Scripted answers of the demo',
 } as const
 
+export const secondModel = {
+  title: 'Second model',
+  intro: 'What happens when the model of a session does not answer even after its further tries.',
+  label: 'Second model',
+  none: 'None',
+  noneExplains: 'The turn pauses and asks.',
+  when: 'It is',
+  ways: { offered: 'offered', automatic: 'used without asking' },
+  whyAutomatic:
+    'The session goes on with it by itself and says so. It may cost more, and it sees the same files.',
+} as const
+
+export const callFormats = {
+  title: 'How models call tools',
+  intro:
+    'Models that were trained for tool calls use their own way. Others can be asked to write their calls as text.',
+  label: (model: string): string => `Call format of ${model}`,
+  formats: {
+    native: { name: 'Native', explains: 'The server’s own tool calls. Right for most models.' },
+    json: { name: 'JSON', explains: 'Calls as a JSON block in the text. For models without tool calls.' },
+    xml: { name: 'XML', explains: 'Calls as tags in the text. For models that break JSON in long edits.' },
+  } satisfies Record<CallFormat, { name: string; explains: string }>,
+  none: 'Models appear here once a server is set up.',
+  more: 'Other models of a server appear here when they answer.',
+} as const
+
 /** Where a key is, in words that never hide a problem. */
 export function keyWords(key: KeyState): { text: string; good: boolean } {
   switch (key.key) {
@@ -108,7 +142,16 @@ export const limitSettings = {
     development: { name: 'Development', explains: 'builds and tests that take long' },
   } satisfies Record<LimitProfile, { name: string; explains: string }>,
   own: 'Own values',
-  groups: { turn: 'A turn', calls: 'Calls', model: 'Requests to the model' },
+  groups: { turn: 'A turn', calls: 'Calls', guard: 'Loop guard', model: 'Requests to the model' },
+  guard: 'When the agent repeats itself',
+  guards: {
+    hint_then_ask: {
+      name: 'Hint, then ask',
+      explains: 'The agent is told first. If it goes on, the turn pauses.',
+    },
+    hint_only: { name: 'Hint only', explains: 'The agent is told. The turn goes on.' },
+    off: { name: 'Off', explains: 'Only the limits end a loop.' },
+  } satisfies Record<GuardMode, { name: string; explains: string }>,
   field: {
     iterations: 'Iterations per turn',
     active_time: 'Working time per turn',
