@@ -64,7 +64,7 @@ test('no event arrives before the snapshot was taken, and none is lost', async (
     seen.push(...events)
   })
   await settled()
-  const event: Event = { session: 's', seq: 101, at: 0, msg: { type: 'queue_emptied' } }
+  const event: Event = { session: 's', seq: 101, at: 0, msg: { type: 'folder_awaited', waiting: true } }
   FakeSocket.last.answer({ session: 's', events: [event] })
   FakeSocket.last.answer({ id: 1, snapshot: new Story('s', 'T').snapshot(undefined) })
   await attaching

@@ -37,6 +37,10 @@ export const verbName: Record<Verb, string> = {
   ask: 'Ask',
   finish: 'Finish',
   say: 'Say',
+  plan: 'Set tasks',
+  note: 'Remember',
+  delegate: 'Start a sub-agent',
+  end: 'End',
   use: 'Use',
 }
 

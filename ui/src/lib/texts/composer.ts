@@ -29,10 +29,14 @@ export const composer = {
   mode: {
     next_iteration: 'At next iteration',
     after_turn: 'After this turn',
+    interrupt: 'Interrupt now',
+    when_free: 'When the folder is free',
   } satisfies Record<SendMode, string>,
   modeWhy: {
     next_iteration: 'The agent reads it before its next request.',
     after_turn: 'It waits in the queue and starts the next turn.',
+    interrupt: 'Ends the call that runs, then the agent reads it.',
+    when_free: 'It waits until no other session changes this folder.',
   } satisfies Record<SendMode, string>,
   notSent: 'Not sent. Your text is kept.',
   dismiss: 'Dismiss',

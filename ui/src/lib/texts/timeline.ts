@@ -29,6 +29,10 @@ export const verbs: Record<Verb, string> = {
   ask: 'Ask',
   finish: 'Finish',
   say: 'Say',
+  plan: 'Tasks',
+  note: 'Remember',
+  delegate: 'Sub-agent',
+  end: 'End',
   use: 'Use',
 }
 
@@ -89,6 +93,7 @@ export const timeline = {
   changeKind: changeWords,
   exit: (code: number): string => `exit ${code}`,
   timedOut: 'timed out',
+  inBackground: 'in the background',
   outside: 'outside',
   rule: 'rule',
   took: (millis: number): string => duration(millis),
@@ -136,6 +141,8 @@ export function factWords(facts: OutputFacts): string | undefined {
       return facts.timed_out ? timeline.timedOut : undefined
     case 'answer':
       return undefined
+    case 'background':
+      return timeline.inBackground
   }
 }
 

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Event, EventMsg, Item, ItemKind, ItemStatus } from '$lib/protocol'
 import { Story, usage } from '../../fixtures/build'
-import { clockOf, fold, fromSnapshot, LIVE_OUTPUT, prepend, type TimelineState } from './reduce'
+import { fold, fromSnapshot, LIVE_OUTPUT, prepend, type TimelineState } from './reduce'
+import { clockOf } from './session'
 
 const SESSION = 's-test'
 const story = new Story(SESSION, 'Test')
@@ -35,6 +36,11 @@ const command = (id: number, status: ItemStatus): Item =>
     status,
   )
 
+const queued = (...texts: string[]): EventMsg => ({
+  type: 'queue_changed',
+  queue: { messages: texts.map((words, place) => ({ id: place + 1, text: words })), held: false },
+})
+
 /** Numbers a list of messages as the core would. */
 function numbered(messages: readonly EventMsg[], first = 1): Event[] {
   let seq = first - 1
@@ -47,7 +53,7 @@ function numbered(messages: readonly EventMsg[], first = 1): Event[] {
 /** A plausible session: turns with texts, commands, limits, approvals left out. */
 function messages(words: readonly string[]): EventMsg[] {
   const list: EventMsg[] = [
-    { type: 'turn_started', turn: 1, iteration_limit: 25 },
+    { type: 'turn_started', turn: 1, iteration_limit: 25, without_model: false },
     { type: 'turn_changed', turn: 1, status: { state: 'thinking' } },
     { type: 'iteration_started', turn: 1, iteration: 1, attempt: 1, limit: 25, finishing: false },
   ]
@@ -76,7 +82,7 @@ function messages(words: readonly string[]): EventMsg[] {
     finish: 'stop',
     first_byte: 3,
   })
-  list.push({ type: 'message_queued', text: 'later' })
+  list.push(queued('later'))
   return list
 }
 
@@ -112,7 +118,7 @@ describe('folding', () => {
     expect(whole.live.get(2)?.text).toBe('c!')
     expect(whole.turn?.iteration).toBe(1)
     expect(whole.usage.output).toBe(5100 + 5)
-    expect(whole.queue).toEqual(['later'])
+    expect(whole.queue.messages).toEqual([{ id: 1, text: 'later' }])
   })
 
   test('output keeps its true order and both streams', () => {
@@ -154,7 +160,7 @@ describe('folding', () => {
     const state = empty()
     const at = (seq: number, time: number, msg: EventMsg): Event => ({ session: SESSION, seq, at: time, msg })
     fold(state, [
-      at(1, 0, { type: 'turn_started', turn: 1, iteration_limit: 25 }),
+      at(1, 0, { type: 'turn_started', turn: 1, iteration_limit: 25, without_model: false }),
       at(2, 100, { type: 'turn_changed', turn: 1, status: { state: 'waiting_for_approval' } }),
       at(3, 400, { type: 'turn_changed', turn: 1, status: { state: 'using_tools' } }),
       at(4, 450, { type: 'turn_changed', turn: 1, status: { state: 'completed' } }),
@@ -168,7 +174,7 @@ describe('folding', () => {
     fold(
       state,
       numbered([
-        { type: 'turn_started', turn: 1, iteration_limit: 25 },
+        { type: 'turn_started', turn: 1, iteration_limit: 25, without_model: false },
         { type: 'limit_changed', turn: 1, limit: 'iterations', allowed: 35 },
       ]),
     )
@@ -181,15 +187,11 @@ describe('gaps', () => {
 
   test('a missing number is a gap and nothing after it is folded', () => {
     const state = empty()
-    const events = numbered([
-      started,
-      { type: 'message_queued', text: 'a' },
-      { type: 'message_queued', text: 'b' },
-    ])
+    const events = numbered([started, queued('a'), queued('a', 'b')])
     events.splice(1, 1)
     expect(fold(state, events).gap).toBe(true)
     expect(state.seq).toBe(1)
-    expect(state.queue).toEqual([])
+    expect(state.queue.messages).toEqual([])
   })
 
   test('a delta from the future is a gap', () => {
@@ -214,10 +216,10 @@ describe('gaps', () => {
 
   test('events that the snapshot already holds are passed over', () => {
     const state = empty()
-    const events = numbered([started, { type: 'message_queued', text: 'a' }])
+    const events = numbered([started, queued('a')])
     fold(state, events)
     expect(fold(state, events).gap).toBe(false)
-    expect(state.queue).toEqual(['a'])
+    expect(state.queue.messages).toEqual([{ id: 1, text: 'a' }])
   })
 
   test('after a snapshot the offsets go on where the text ends', () => {

@@ -12,13 +12,17 @@ import type {
   EventMsg,
   Item,
   ItemId,
+  PlanTask,
+  Process,
+  Queue,
   SessionConfig,
   SessionId,
   SessionSnapshot,
   Turn,
-  TurnStatus,
   Usage,
+  WorkflowRun,
 } from '$lib/protocol'
+import { foldSession } from './session'
 
 /** A stretch of live output of one stream. */
 export interface OutputPiece {
@@ -54,7 +58,12 @@ export interface TimelineState {
   itemCount: number
   live: Map<ItemId, Live>
   approvals: ApprovalRequest[]
-  queue: string[]
+  queue: Queue
+  plan: PlanTask[]
+  /** Background processes that run, oldest first. */
+  processes: Process[]
+  workflow: WorkflowRun | undefined
+  waitsForFolder: boolean
   usage: Usage
 }
 
@@ -68,8 +77,6 @@ export interface Touched {
   /** The numbers do not fit: attach again. Events after the gap were not folded. */
   gap: boolean
 }
-
-export const noUsage: Usage = { input: 0, cached: 0, output: 0, reasoning: 0, estimated: false }
 
 export function fromSnapshot(snapshot: SessionSnapshot): TimelineState {
   const live = new Map<ItemId, Live>()
@@ -86,7 +93,11 @@ export function fromSnapshot(snapshot: SessionSnapshot): TimelineState {
     itemCount: snapshot.item_count,
     live,
     approvals: [...snapshot.approvals],
-    queue: [...snapshot.queue],
+    queue: snapshot.queue,
+    plan: snapshot.plan,
+    processes: [...snapshot.processes],
+    workflow: snapshot.workflow,
+    waitsForFolder: snapshot.waits_for_folder,
     usage: snapshot.usage,
   }
 }
@@ -249,101 +260,4 @@ function liveOfSnapshot(item: Item): Live {
     }
   }
   return emptyLive()
-}
-
-function foldSession(state: TimelineState, event: Event): void {
-  const message = event.msg
-  switch (message.type) {
-    case 'session_created':
-    case 'session_changed':
-      state.config = message.config
-      break
-    case 'turn_started':
-      state.turn = newTurn(message.turn, message.iteration_limit, event.at)
-      break
-    case 'turn_changed':
-      if (state.turn?.turn === message.turn) state.turn = withStatus(state.turn, message.status, event.at)
-      break
-    case 'limit_changed':
-      if (state.turn?.turn === message.turn && message.limit === 'iterations') {
-        state.turn = { ...state.turn, iteration_limit: message.allowed }
-      }
-      break
-    case 'iteration_started':
-      if (state.turn?.turn === message.turn) {
-        state.turn = { ...state.turn, iteration: message.iteration, iteration_limit: message.limit }
-      }
-      break
-    case 'iteration_answered':
-      state.usage = addUsage(state.usage, message.usage)
-      if (state.turn?.turn === message.turn) {
-        state.turn = { ...state.turn, usage: addUsage(state.turn.usage, message.usage) }
-      }
-      break
-    case 'approval_requested':
-      state.approvals = [...state.approvals, message.approval]
-      break
-    case 'approval_resolved':
-      state.approvals = state.approvals.filter((approval) => approval.id !== message.approval)
-      break
-    case 'message_queued':
-      state.queue = [...state.queue, message.text]
-      break
-    case 'queue_emptied':
-      state.queue = []
-      break
-  }
-}
-
-function newTurn(turn: number, limit: number, at: number): Turn {
-  return {
-    turn,
-    status: { state: 'starting' },
-    iteration: 0,
-    iteration_limit: limit,
-    started: at,
-    active: 0,
-    waiting: 0,
-    status_since: at,
-    usage: noUsage,
-  }
-}
-
-function withStatus(turn: Turn, status: TurnStatus, at: number): Turn {
-  const elapsed = Math.max(0, at - turn.status_since)
-  const clock = clockOf(turn.status)
-  return {
-    ...turn,
-    status,
-    status_since: at,
-    active: turn.active + (clock === 'active' ? elapsed : 0),
-    waiting: turn.waiting + (clock === 'waiting' ? elapsed : 0),
-  }
-}
-
-/** Which clock runs in a status: waiting for the person is not working time. */
-export function clockOf(status: TurnStatus): 'active' | 'waiting' | 'none' {
-  switch (status.state) {
-    case 'waiting_for_approval':
-    case 'waiting_for_answer':
-    case 'paused':
-      return 'waiting'
-    case 'completed':
-    case 'stopped':
-    case 'failed':
-    case 'interrupted':
-      return 'none'
-    default:
-      return 'active'
-  }
-}
-
-function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    input: a.input + b.input,
-    cached: a.cached + b.cached,
-    output: a.output + b.output,
-    reasoning: a.reasoning + b.reasoning,
-    estimated: a.estimated || b.estimated,
-  }
 }

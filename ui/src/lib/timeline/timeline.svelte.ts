@@ -3,7 +3,19 @@
  * this class attaches, attaches again after a gap, writes once per frame and sends ops.
  */
 import { SvelteMap } from 'svelte/reactivity'
-import type { CallItem, ClientError, Event, Item, ItemId, Op, SessionId } from '$lib/protocol'
+import type {
+  CallItem,
+  ClientError,
+  Event,
+  Item,
+  ItemId,
+  Op,
+  PlanTask,
+  Process,
+  Queue,
+  SessionId,
+  WorkflowRun,
+} from '$lib/protocol'
 import type { Client } from '$lib/host/client'
 import { hostError, type Attachment } from '$lib/host/host'
 import { fold, fromSnapshot, itemById, prepend, type Live, type TimelineState } from './reduce'
@@ -48,7 +60,13 @@ export class OpenSession {
   config = $state.raw<TimelineState['config'] | undefined>()
   turn = $state.raw<TimelineState['turn']>()
   approvals = $state.raw<TimelineState['approvals']>([])
-  queue = $state.raw<string[]>([])
+  queue = $state.raw<Queue>({ messages: [], held: false })
+  plan = $state.raw<readonly PlanTask[]>([])
+  /** Background processes that run. */
+  processes = $state.raw<readonly Process[]>([])
+  workflow = $state.raw<WorkflowRun | undefined>()
+  /** It waits until no other session changes this folder. */
+  waitsForFolder = $state(false)
   usage = $state.raw<TimelineState['usage'] | undefined>()
   /** The last op the core refused, until it is dismissed. */
   refused = $state.raw<ClientError | undefined>()
@@ -203,6 +221,10 @@ export class OpenSession {
     this.turn = state.turn
     this.approvals = state.approvals
     this.queue = state.queue
+    this.plan = state.plan
+    this.processes = state.processes
+    this.workflow = state.workflow
+    this.waitsForFolder = state.waitsForFolder
     this.usage = state.usage
   }
 

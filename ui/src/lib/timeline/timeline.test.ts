@@ -14,6 +14,10 @@ let host: RecordedHost
 let session: OpenSession
 
 const event = (seq: number, msg: EventMsg): Event => ({ session: story.id, seq, at: 0, msg })
+const queued = (words: string): EventMsg => ({
+  type: 'queue_changed',
+  queue: { messages: [{ id: 1, text: words }], held: false },
+})
 const text = (id: number): Item => ({
   id,
   turn: 1,
@@ -53,14 +57,14 @@ test('events change what is shown once per frame', async () => {
 
 test('after a gap the session is attached again and goes on from the new snapshot', async () => {
   const attach = vi.spyOn(host, 'attach')
-  host.emit([event(140, { type: 'message_queued', text: 'lost' })])
+  host.emit([event(140, queued('lost'))])
   await vi.runAllTimersAsync()
   expect(attach).toHaveBeenCalledTimes(1)
   expect(session.connection).toBe('live')
-  expect(session.queue).toEqual([])
-  host.emit([event(101, { type: 'message_queued', text: 'here' })])
+  expect(session.queue.messages).toEqual([])
+  host.emit([event(101, queued('here'))])
   await vi.runAllTimersAsync()
-  expect(session.queue).toEqual(['here'])
+  expect(session.queue.messages).toEqual([{ id: 1, text: 'here' }])
 })
 
 test('a refused op is kept for the person to see', async () => {

@@ -1,0 +1,141 @@
+/** The part of the fold that is not about items: the turn with its clocks, what waits, what runs beside it. */
+import type { Event, EventMsg, Turn, TurnStatus, Usage } from '$lib/protocol'
+import type { TimelineState } from './reduce'
+
+export const noUsage: Usage = { input: 0, cached: 0, output: 0, reasoning: 0, estimated: false }
+
+export function foldSession(state: TimelineState, event: Event): void {
+  const message = event.msg
+  switch (message.type) {
+    case 'session_created':
+    case 'session_changed':
+      state.config = message.config
+      break
+    case 'turn_started':
+      state.turn = newTurn(message.turn, message.iteration_limit, event.at)
+      break
+    case 'turn_changed':
+      if (state.turn?.turn === message.turn) state.turn = withStatus(state.turn, message.status, event.at)
+      break
+    case 'limit_changed':
+      if (state.turn?.turn === message.turn && message.limit === 'iterations') {
+        state.turn = { ...state.turn, iteration_limit: message.allowed }
+      }
+      break
+    case 'iteration_started':
+      if (state.turn?.turn === message.turn) {
+        state.turn = { ...state.turn, iteration: message.iteration, iteration_limit: message.limit }
+      }
+      break
+    case 'iteration_answered':
+      countUsage(state, message.usage, message.turn)
+      break
+    case 'approval_requested':
+      state.approvals = [...state.approvals, message.approval]
+      break
+    case 'approval_resolved':
+      state.approvals = state.approvals.filter((approval) => approval.id !== message.approval)
+      break
+    case 'queue_changed':
+      state.queue = message.queue
+      break
+    case 'folder_awaited':
+      state.waitsForFolder = message.waiting
+      break
+    case 'plan_changed':
+      state.plan = message.tasks
+      break
+    case 'process_started':
+      state.processes = [...state.processes, message.process]
+      break
+    case 'process_ended':
+      state.processes = state.processes.filter((process) => process.id !== message.process)
+      break
+    case 'sub_agent_used':
+      countUsage(state, message.usage, state.turn?.turn)
+      break
+    default:
+      foldWorkflow(state, message)
+  }
+}
+
+function foldWorkflow(state: TimelineState, message: EventMsg): void {
+  const run = state.workflow
+  switch (message.type) {
+    case 'workflow_started':
+      state.workflow = { plan: message.plan, begun: 0, answers: {} }
+      break
+    case 'workflow_stepped':
+      if (run !== undefined) state.workflow = { ...run, begun: message.step }
+      break
+    case 'workflow_answered':
+      if (run !== undefined) {
+        state.workflow = { ...run, answers: { ...run.answers, [message.name]: message.answer } }
+      }
+      break
+    case 'workflow_ended':
+      state.workflow = undefined
+      break
+  }
+}
+
+/** Tokens count for the session, and for the turn that used them while it is the newest one. */
+function countUsage(state: TimelineState, usage: Usage, turn: number | undefined): void {
+  state.usage = addUsage(state.usage, usage)
+  if (state.turn !== undefined && state.turn.turn === turn) {
+    state.turn = { ...state.turn, usage: addUsage(state.turn.usage, usage) }
+  }
+}
+
+function newTurn(turn: number, limit: number, at: number): Turn {
+  return {
+    turn,
+    status: { state: 'starting' },
+    iteration: 0,
+    iteration_limit: limit,
+    started: at,
+    active: 0,
+    waiting: 0,
+    status_since: at,
+    usage: noUsage,
+  }
+}
+
+function withStatus(turn: Turn, status: TurnStatus, at: number): Turn {
+  const elapsed = Math.max(0, at - turn.status_since)
+  const clock = clockOf(turn.status)
+  return {
+    ...turn,
+    status,
+    status_since: at,
+    active: turn.active + (clock === 'active' ? elapsed : 0),
+    waiting: turn.waiting + (clock === 'waiting' ? elapsed : 0),
+  }
+}
+
+/** Which clock runs in a status: waiting for the person is not working time. */
+export function clockOf(status: TurnStatus): 'active' | 'waiting' | 'none' {
+  switch (status.state) {
+    case 'waiting_for_approval':
+    case 'waiting_for_answer':
+    case 'paused':
+      return 'waiting'
+    case 'completed':
+    case 'stopped':
+    case 'failed':
+    case 'interrupted':
+      return 'none'
+    default:
+      return 'active'
+  }
+}
+
+function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    cached: a.cached + b.cached,
+    output: a.output + b.output,
+    reasoning: a.reasoning + b.reasoning,
+    estimated: a.estimated || b.estimated,
+  }
+}
