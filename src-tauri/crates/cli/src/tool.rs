@@ -171,6 +171,8 @@ async fn context(paddock: &Paddock, project: &str, tool: &dyn Tool) -> Result<Ca
         after: Arc::new(|_, _| Ok(())),
         whole_output: Arc::new(|_| Err(std::io::ErrorKind::Unsupported.into())),
         earlier_output: Arc::new(|_| Ok(None)),
+        processes: paddock_core::tools::Processes::new(Arc::new(|_| {}), 0),
+        to_background: Arc::default(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! The contract between a tool and dispatch.
 
+use crate::Processes;
 use async_trait::async_trait;
 use paddock_protocol::{
     Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileVersion, Millis, PlanTask, SandboxSummary,
@@ -91,7 +92,7 @@ pub struct CallContext {
     pub sandbox: SandboxSummary,
     /// Role Plan: the project is read-only, also for commands.
     pub read_only: bool,
-    /// Limit of a command, in milliseconds of run time.
+    /// How long a command may take before the loop asks the person; the tool does not end it then.
     pub command_time: Millis,
     /// File states that the person approved; a file that differs is not written.
     pub approved: Option<FileVersion>,
@@ -103,6 +104,11 @@ pub struct CallContext {
     /// Takes the whole of an output that is too long for the model.
     pub whole_output: KeepOutput,
     pub earlier_output: ReadOutput,
+    /// The background processes of the session.
+    pub processes: Processes,
+    /// Told (`notify_one`) when the person lets the running command of this call go on in the background: the command is
+    /// handed to `processes` and the call returns. When [`Processes::is_full`], nothing happens.
+    pub to_background: Arc<tokio::sync::Notify>,
 }
 
 /// Takes live output for display.

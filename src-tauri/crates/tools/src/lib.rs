@@ -7,7 +7,10 @@ mod arguments;
 mod bounds;
 mod change;
 mod contract;
+mod gather;
+mod outcome;
 mod paths;
+mod processes;
 mod registry;
 mod terminal;
 mod text;
@@ -29,5 +32,6 @@ mod write_file;
 
 pub use change::{file_change, version_of};
 pub use contract::*;
+pub use processes::{MAX_PROCESSES, OnProcessChange, ProcessChange, Processes};
 pub use registry::Registry;
 pub use text::{Encoding, LineEnd, Text};

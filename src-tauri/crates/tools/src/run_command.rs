@@ -1,26 +1,26 @@
-//! A shell command, confined. The only tool that is written with async: it waits for output.
+//! A shell command, confined. The only tool that is written with async: it waits for output, for the end, and for the person
+//! who lets it go on in the background.
 
-use crate::terminal::{Decoder, plain};
+use crate::gather::{Gathered, Source};
+use crate::processes::{Adopted, Seat};
 use crate::typed::blocking;
-use crate::{CallContext, Flow, Prepared, Tool, ToolError, ToolKind, arguments, bounds, paths};
+use crate::{
+    CallContext, Flow, MAX_PROCESSES, Prepared, Tool, ToolError, ToolKind, arguments, outcome, paths,
+};
 use async_trait::async_trait;
-use paddock_protocol::{Access, ApprovalBody, CallOutput, DeltaChannel, Millis, OutputFacts, UndoFact, Verb};
+use paddock_protocol::{Access, ApprovalBody, CallOutput, DeltaChannel, Millis, UndoFact, Verb};
 use paddock_sandbox::{
-    CommandEnd, CommandExit, CommandSpec, Kind, Limit, Network, OutputChunk, RelativePath, SandboxError,
-    SecretFiles, Streams,
+    CommandSpec, Kind, Network, RelativePath, RunningCommand, SandboxError, SecretFiles, Streams,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Bytes of output shown to the model before and after what is left out.
-const HEAD: usize = 16 * 1024;
-const TAIL: usize = 44 * 1024;
-/// Refusals and files moved away that the model is told of, and bytes of each.
-const MAX_NOTICES: usize = 8;
-const MAX_NOTICE: usize = 400;
 /// Pieces of output that wait before the command itself has to.
 const WAITING: usize = 64;
+/// How long a command that is started for the background is waited for: most faults show by then.
+const EARLY: Duration = Duration::from_secs(1);
 
 pub(crate) struct RunCommand {
     schema: serde_json::Value,
@@ -35,13 +35,36 @@ struct Input {
     folder: Option<String>,
     /// Seconds, within the person's limit
     time_limit_s: Option<u32>,
+    /// For servers and watchers: go on beside the work
+    #[serde(default)]
+    background: bool,
 }
 
 /// A command as it will run.
 struct Plan {
     command: String,
     folder: RelativePath,
+    /// What is waited for before the person is asked, or the model's own limit.
     limit: Millis,
+    /// The model's own limit, which ends the command.
+    own_limit: Option<Duration>,
+    background: bool,
+}
+
+/// A command that runs, with its output so far.
+struct Live {
+    begun: Instant,
+    running: RunningCommand,
+    output: Source,
+    so_far: Gathered,
+}
+
+/// Why a command is no longer waited for.
+enum Stage {
+    /// Its output is closed.
+    Over,
+    OwnLimit,
+    Background,
 }
 
 impl RunCommand {
@@ -71,15 +94,17 @@ impl RunCommand {
                     .to_owned(),
             ));
         }
-        let wanted = input
+        let own_limit = input
             .time_limit_s
             .filter(|seconds| *seconds > 0)
-            .map(|seconds| Millis::seconds(seconds.into()));
-        let limit = wanted.map_or(cx.command_time, |wanted| wanted.min(cx.command_time));
+            .map(|seconds| Millis::seconds(seconds.into()))
+            .filter(|own| *own < cx.command_time);
         Ok(Plan {
             command: input.command,
             folder,
-            limit,
+            limit: own_limit.unwrap_or(cx.command_time),
+            own_limit: own_limit.map(Millis::as_duration),
+            background: input.background,
         })
     }
 }
@@ -133,28 +158,125 @@ impl Tool for RunCommand {
 
     async fn run(&self, arguments: &str, cx: &CallContext) -> Result<CallOutput, ToolError> {
         let plan = self.plan(arguments, cx)?;
-        let (sink, chunks) = mpsc::channel(WAITING);
-        let mut spec = CommandSpec::shell(paths::root_of(cx), cx.state.clone(), plan.command.clone());
-        spec.folder = plan.folder.clone();
-        spec.time_limit = Some(plan.limit.as_duration());
-        // One stream, because only then its order is the true one.
-        spec.streams = Streams::Together;
-        spec.network = if cx.sandbox.network {
-            Network::Host
-        } else {
-            Network::Off
-        };
-        spec.secret_files = if cx.protected_granted {
-            SecretFiles::Readable
-        } else {
-            SecretFiles::Hidden
-        };
-        let confinement = cx.confinement.clone();
-        let running = blocking(move |_| confinement.start(spec, sink).map_err(not_started)).await?;
-        let output = collect(chunks, cx).await;
-        let end = running.wait().await;
-        finish(&plan, &output, &end, cx).await
+        let mut seat = None;
+        if plan.background {
+            seat = Some(cx.processes.seat().ok_or_else(|| too_many(cx))?);
+        }
+        let mut live = start(&plan, cx).await?;
+        let stage = wait(&plan, &mut live, &mut seat, cx).await;
+        match (stage, seat) {
+            (Stage::Background, Some(seat)) => Ok(hand_over(&plan, live, seat, cx)),
+            (stage, _) => {
+                let timed_out = matches!(stage, Stage::OwnLimit);
+                if timed_out {
+                    live.running.stop();
+                    while let Some(text) = live.output.next().await {
+                        take(&text, &mut live.so_far, cx);
+                    }
+                }
+                let end = live.running.wait().await;
+                let limit = timed_out.then_some(plan.limit);
+                Ok(outcome::report(&live.so_far, &end, limit, cx).await)
+            }
+        }
     }
+}
+
+async fn start(plan: &Plan, cx: &CallContext) -> Result<Live, ToolError> {
+    let (sink, chunks) = mpsc::channel(WAITING);
+    let mut spec = CommandSpec::shell(paths::root_of(cx), cx.state.clone(), plan.command.clone());
+    spec.folder = plan.folder.clone();
+    // Limits of time and output are kept here: those of a command that goes on in the background are others.
+    spec.time_limit = None;
+    spec.output_limit = u64::MAX;
+    // One stream, because only then its order is the true one.
+    spec.streams = Streams::Together;
+    spec.network = if cx.sandbox.network {
+        Network::Host
+    } else {
+        Network::Off
+    };
+    spec.secret_files = if cx.protected_granted {
+        SecretFiles::Readable
+    } else {
+        SecretFiles::Hidden
+    };
+    let confinement = cx.confinement.clone();
+    let begun = Instant::now();
+    let running = blocking(move |_| confinement.start(spec, sink).map_err(not_started)).await?;
+    Ok(Live {
+        begun,
+        running,
+        output: Source::new(chunks),
+        so_far: Gathered::default(),
+    })
+}
+
+/// Takes output, handing it on live, until the command is over or is no longer waited for.
+async fn wait(plan: &Plan, live: &mut Live, seat: &mut Option<Seat>, cx: &CallContext) -> Stage {
+    let started = tokio::time::Instant::from_std(live.begun);
+    let early = tokio::time::sleep_until(started + EARLY);
+    let own_limit = tokio::time::sleep_until(started + plan.own_limit.unwrap_or_default());
+    let asked = cx.to_background.notified();
+    tokio::pin!(early, own_limit, asked);
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut asked => {
+                if seat.is_none() {
+                    *seat = cx.processes.seat();
+                }
+                if seat.is_some() {
+                    return Stage::Background;
+                }
+                asked.set(cx.to_background.notified());
+            }
+            () = &mut early, if plan.background => return Stage::Background,
+            () = &mut own_limit, if plan.own_limit.is_some() => return Stage::OwnLimit,
+            text = live.output.next() => match text {
+                Some(text) => take(&text, &mut live.so_far, cx),
+                None => return Stage::Over,
+            },
+        }
+    }
+}
+
+fn take(text: &str, so_far: &mut Gathered, cx: &CallContext) {
+    // What is not kept is not shown either.
+    if so_far.beyond() == 0 {
+        (cx.live)(DeltaChannel::Stdout, text);
+    }
+    so_far.push(text);
+}
+
+fn hand_over(plan: &Plan, live: Live, seat: Seat, cx: &CallContext) -> CallOutput {
+    let shown = outcome::so_far(&live.so_far);
+    let process = cx.processes.adopt(
+        seat,
+        Adopted {
+            call: cx.call.clone(),
+            command: plan.command.clone(),
+            begun: live.begun,
+            running: live.running,
+            output: live.output,
+            so_far: live.so_far.into_tail(),
+            keep: cx.whole_output.clone(),
+        },
+    );
+    outcome::goes_on(shown, process.id)
+}
+
+fn too_many(cx: &CallContext) -> ToolError {
+    let running: Vec<String> = cx
+        .processes
+        .list()
+        .iter()
+        .map(|process| process.id.to_string())
+        .collect();
+    ToolError::Model(format!(
+        "{MAX_PROCESSES} background processes run already ({}); it was not started. End one with stop_process first.",
+        running.join(", ")
+    ))
 }
 
 fn not_started(error: SandboxError) -> ToolError {
@@ -176,143 +298,4 @@ fn not_started(error: SandboxError) -> ToolError {
         }
     };
     ToolError::Model(paths::sentence(&text))
-}
-
-/// Takes all output, handing it on live.
-async fn collect(mut chunks: mpsc::Receiver<OutputChunk>, cx: &CallContext) -> String {
-    let mut decoder = Decoder::default();
-    let mut output = String::new();
-    while let Some(chunk) = chunks.recv().await {
-        let mut bytes = chunk.bytes;
-        while let Ok(more) = chunks.try_recv() {
-            bytes.extend_from_slice(&more.bytes);
-        }
-        let text = decoder.push(&bytes);
-        (cx.live)(DeltaChannel::Stdout, &text);
-        output.push_str(&text);
-    }
-    output.push_str(&decoder.finish());
-    output
-}
-
-async fn finish(plan: &Plan, raw: &str, end: &CommandEnd, cx: &CallContext) -> Result<CallOutput, ToolError> {
-    let whole = plain(raw);
-    let (mut text, total_bytes) = match bounds::shorten(&whole, HEAD, TAIL) {
-        None => (whole.clone(), None),
-        Some(cut) => {
-            let lines = bounds::count(cut.lines, "line");
-            let kept = keep(whole.clone(), cx).await;
-            let rest = if kept {
-                format!("; read_output with call {} shows them", cx.call)
-            } else {
-                String::new()
-            };
-            let head_end = if cut.head.is_empty() || cut.head.ends_with('\n') {
-                ""
-            } else {
-                "\n"
-            };
-            let text = format!("{}{head_end}… {lines} not shown{rest} …\n{}", cut.head, cut.tail);
-            (text, Some(whole.len() as u64))
-        }
-    };
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    for line in end_lines(plan, end, cx) {
-        text.push_str(&line);
-        text.push('\n');
-    }
-    let facts = OutputFacts::Command {
-        sandbox: cx.sandbox.tier.clone(),
-        timed_out: end.exit == CommandExit::TimedOut,
-        denials: end.denials.iter().map(|denial| denial.sentence.clone()).collect(),
-        quarantined: end.quarantined.iter().map(|file| file.path.clone()).collect(),
-    };
-    Ok(CallOutput {
-        ok: end.exit.is_success(),
-        text: bounds::start_of(&text, bounds::MAX_TEXT).to_owned(),
-        duration: end.duration.into(),
-        exit_code: match end.exit {
-            CommandExit::Code(code) => Some(code),
-            _ => None,
-        },
-        total_bytes,
-        changes: Vec::new(),
-        facts: Some(facts),
-    })
-}
-
-/// Keeps the whole output; a disk that does not take it costs the output, not the call.
-async fn keep(whole: String, cx: &CallContext) -> bool {
-    let keep = cx.whole_output.clone();
-    let kept = blocking(move |_| Ok(keep(whole.as_bytes()))).await;
-    match kept {
-        Ok(Ok(())) => true,
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "a long output could not be kept");
-            false
-        }
-        Err(_) => false,
-    }
-}
-
-/// How it ended and what was noticed, a line each.
-fn end_lines(plan: &Plan, end: &CommandEnd, cx: &CallContext) -> Vec<String> {
-    let mut lines = vec![match end.exit {
-        CommandExit::Code(code) => format!("[exit code {code}]"),
-        CommandExit::Signal(signal) => format!("[ended by signal {signal}]"),
-        CommandExit::TimedOut => {
-            let most = cx.command_time.0 / 1000;
-            let more = if plan.limit < cx.command_time {
-                format!("; up to {most} s are possible")
-            } else {
-                String::new()
-            };
-            format!(
-                "[did not end within {} s and was ended{more}]",
-                plan.limit.0 as f64 / 1000.0
-            )
-        }
-        CommandExit::Stopped => "[was stopped]".to_owned(),
-        CommandExit::LimitExceeded(Limit::Processes) => {
-            "[started too many processes and was ended]".to_owned()
-        }
-        CommandExit::LimitExceeded(Limit::Memory) => "[used too much memory and was ended]".to_owned(),
-    }];
-    if end.output_dropped > 0 {
-        lines.push(format!(
-            "[{} of output were too much and are lost]",
-            bounds::size(end.output_dropped)
-        ));
-    }
-    if end.processes_ended > 0 {
-        let left = if end.processes_ended == 1 {
-            "1 process".to_owned()
-        } else {
-            format!("{} processes", end.processes_ended)
-        };
-        lines.push(format!(
-            "[{left} left running: ended; nothing runs on after a command]"
-        ));
-    }
-    let notices = end
-        .denials
-        .iter()
-        .map(|denial| format!("[sandbox: {}]", denial.sentence))
-        .chain(
-            end.quarantined
-                .iter()
-                .map(|file| format!("[moved away: {}: {}]", file.path, file.reason)),
-        );
-    let all = end.denials.len() + end.quarantined.len();
-    lines.extend(
-        notices
-            .take(MAX_NOTICES)
-            .map(|line| bounds::start_of(&line, MAX_NOTICE).to_owned()),
-    );
-    if all > MAX_NOTICES {
-        lines.push(format!("[and {} more like these]", all - MAX_NOTICES));
-    }
-    lines
 }

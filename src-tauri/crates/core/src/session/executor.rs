@@ -9,7 +9,7 @@ use paddock_protocol::*;
 use paddock_provider::{ModelRequest, ToolSpec};
 use paddock_sandbox::{Confinement, ProjectRoot, StateDir};
 use paddock_store::Home;
-use paddock_tools::{CallContext, Registry, Tool, ToolError, ToolKind};
+use paddock_tools::{CallContext, Processes, Registry, Tool, ToolError, ToolKind};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -42,6 +42,7 @@ pub struct Executor {
     model: Option<AbortHandle>,
     calls: HashMap<CallId, AbortHandle>,
     preamble: Option<Preamble>,
+    processes: Processes,
 }
 
 /// What goes before the conversation, the same for all requests of a turn in one role.
@@ -61,6 +62,7 @@ impl Executor {
             model: None,
             calls: HashMap::new(),
             preamble: None,
+            processes: Processes::new(Arc::new(|_| {}), 0),
         }
     }
 
@@ -218,6 +220,8 @@ impl Executor {
             command_time: config.limits.command_time,
             approved: None,
             protected_granted: false,
+            processes: self.processes.clone(),
+            to_background: Arc::default(),
             live: Arc::new(move |channel, text: &str| {
                 let _ = back.send(Back::CallLive {
                     call: live_call.clone(),

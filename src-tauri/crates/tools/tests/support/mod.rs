@@ -20,6 +20,7 @@ pub struct Project {
     pub journal: Shared<Vec<(String, Option<Vec<u8>>)>>,
     pub after: Shared<Vec<(String, FileVersion)>>,
     pub outputs: Shared<HashMap<String, Vec<u8>>>,
+    pub process_changes: Shared<Vec<ProcessChange>>,
 }
 
 impl Project {
@@ -33,6 +34,7 @@ impl Project {
         let root = ProjectRoot::open(&folder.path().join("project")).unwrap();
         let (live, journal) = (Shared::<String>::default(), Shared::<Vec<_>>::default());
         let (after, outputs) = (Shared::<Vec<_>>::default(), Shared::<HashMap<_, _>>::default());
+        let process_changes = Shared::<Vec<ProcessChange>>::default();
         let call = TurnId(1).call(2, 3);
         let cx = CallContext {
             call: call.clone(),
@@ -77,6 +79,11 @@ impl Project {
                     Ok(())
                 })
             },
+            processes: {
+                let changes = Arc::clone(&process_changes);
+                Processes::new(Arc::new(move |change| changes.lock().unwrap().push(change)), 0)
+            },
+            to_background: Arc::default(),
             earlier_output: {
                 let outputs = Arc::clone(&outputs);
                 Arc::new(move |call| {
@@ -93,6 +100,7 @@ impl Project {
             journal,
             after,
             outputs,
+            process_changes,
         };
         for (path, content) in files {
             project.put(path, content.as_bytes());
