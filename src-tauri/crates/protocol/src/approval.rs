@@ -76,11 +76,48 @@ pub enum ApprovalBody {
         /// State of the file when the diff was made; checked again before it is written.
         base: FileVersion,
     },
+    /// Several files, all or nothing.
+    Changes {
+        changes: Vec<FileChange>,
+        /// States of all files that are touched, checked again before the first one is written.
+        base: Vec<FileBase>,
+    },
     Delete {
         files: Vec<FileChange>,
+        /// States of the files, checked again before the first one is removed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<FileBase>>", optional))]
+        base: Vec<FileBase>,
     },
     /// Any other call: its arguments as they are.
     Other,
+}
+
+impl ApprovalBody {
+    /// The file states that an approval of this holds for.
+    pub fn base(&self) -> Vec<FileBase> {
+        match self {
+            ApprovalBody::Change { change, base } => vec![FileBase {
+                path: change.path.clone(),
+                version: base.clone(),
+                size: None,
+            }],
+            ApprovalBody::Changes { base, .. } | ApprovalBody::Delete { base, .. } => base.clone(),
+            ApprovalBody::Command { .. } | ApprovalBody::Other => Vec::new(),
+        }
+    }
+}
+
+/// The state of a file when a change of it was proposed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct FileBase {
+    pub path: String,
+    pub version: FileVersion,
+    /// Bytes, when they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional, type = "number"))]
+    pub size: Option<u64>,
 }
 
 /// One part of a command line, as far as it can be split.

@@ -30,6 +30,7 @@ export type * from "./ErrorCode";
 export type * from "./Event";
 export type * from "./EventMsg";
 export type * from "./Fallback";
+export type * from "./FileBase";
 export type * from "./FileChange";
 export type * from "./FileVersion";
 export type * from "./FinishReason";

@@ -56,6 +56,8 @@ export function sentence(request: ApprovalRequest): Piece[] {
         : ['Run a command in ', { name: body.folder }]
     case 'change':
       return changeSentence(body.change)
+    case 'changes':
+      return [`Change ${counted(body.changes.length, 'file', 'files')} together`]
     case 'delete': {
       const [first] = body.files
       return body.files.length === 1 && first !== undefined
@@ -99,6 +101,8 @@ export function mainButton(request: ApprovalRequest, edited: boolean): string {
       return `Delete ${counted(body.files.length, 'file', 'files')}`
     case 'change':
       return changeButton(body.change, edited)
+    case 'changes':
+      return `Change ${counted(body.changes.length, 'file', 'files')}`
     case 'other':
       return otherButton(request)
   }

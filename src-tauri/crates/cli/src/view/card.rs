@@ -48,7 +48,7 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
             }
         }
         ApprovalBody::Change { change, .. } => push_change(&mut card, change, style),
-        ApprovalBody::Delete { files } => files.iter().for_each(|file| push_change(&mut card, file, style)),
+        ApprovalBody::Changes { changes: files, .. } | ApprovalBody::Delete { files, .. } => files.iter().for_each(|file| push_change(&mut card, file, style)),
         ApprovalBody::Other => {
             let _ = writeln!(card, "  {}", plain::short(&request.arguments, 2_000));
         }
