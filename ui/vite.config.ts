@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { svelteTesting } from '@testing-library/svelte/vite'
 import { defineConfig } from 'vitest/config'
+import { firstScreenBudget } from './first-screen'
+
+const KILOBYTE = 1_000
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -16,7 +19,7 @@ function contentPolicy(): string {
 }
 
 export default defineConfig(({ command, isPreview }) => ({
-  plugins: [svelte(), svelteTesting()],
+  plugins: [svelte(), svelteTesting(), firstScreenBudget(190 * KILOBYTE)],
   clearScreen: false,
   resolve: {
     alias: { $lib: here('./src/lib'), $components: here('./src/components') },
@@ -36,6 +39,6 @@ export default defineConfig(({ command, isPreview }) => ({
   worker: { format: 'es' },
   test: {
     environment: 'happy-dom',
-    include: ['src/**/*.test.ts'],
+    include: ['src/**/*.test.ts', '*.test.ts'],
   },
 }))

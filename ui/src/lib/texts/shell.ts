@@ -4,6 +4,8 @@ export const shell = {
   starting: 'Starting…',
   coreSilent: 'The core does not answer.',
   tryAgain: 'Try again',
+  viewFailed: 'This page could not be loaded.',
+  viewFailedWhy: 'The rest of the window goes on working.',
   sessions: 'Sessions',
   sidebar: 'Sidebar',
   newSession: 'New session',
