@@ -9,7 +9,11 @@ const chunk = (fileName: string, more: Partial<Rolldown.OutputChunk>): Rolldown.
 test('the entry, what it imports and the door to the core count; what is loaded later does not', () => {
   const bundle = Object.fromEntries(
     [
-      chunk('index.js', { isEntry: true, imports: ['shared.js'], dynamicImports: ['settings.js', 'tauri.js'] }),
+      chunk('index.js', {
+        isEntry: true,
+        imports: ['shared.js'],
+        dynamicImports: ['settings.js', 'tauri.js'],
+      }),
       chunk('shared.js', { imports: ['deep.js', 'index.js'] }),
       chunk('deep.js', {}),
       chunk('settings.js', { facadeModuleId: '/ui/src/views/SettingsView.svelte', imports: ['select.js'] }),
