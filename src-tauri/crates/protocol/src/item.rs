@@ -51,6 +51,10 @@ pub enum ItemKind {
     UserMessage {
         text: String,
         delivery: Delivery,
+        /// Its id in the queue, when it waited there; with this item it has left the queue.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        queued: Option<u32>,
     },
     /// Text of the model, Markdown.
     AgentText {
@@ -217,6 +221,8 @@ pub struct SubAgent {
     pub session: SessionId,
     pub name: String,
     pub task: String,
+    /// It may change files; only a turn in role Admin starts such a one.
+    pub writes: bool,
     pub status: TurnStatus,
     pub iteration: u32,
     pub iteration_limit: u32,

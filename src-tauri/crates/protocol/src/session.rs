@@ -109,6 +109,10 @@ pub struct SessionSummary {
     pub waiting: u32,
     pub iteration: u32,
     pub usage: Usage,
+    /// Set for the session of a sub-agent; lists leave it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub parent: Option<ParentCall>,
 }
 
 /// The newest turn of a session.

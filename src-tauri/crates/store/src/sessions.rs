@@ -105,6 +105,7 @@ fn from_log(home: &Home, session: &SessionId, folder: &Path) -> Option<SessionSu
                 waiting: 0,
                 iteration: 0,
                 usage: Usage::default(),
+                parent: config.parent.clone(),
             });
         }
         let Some(summary) = &mut summary else { continue };

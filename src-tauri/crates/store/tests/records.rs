@@ -26,6 +26,7 @@ fn summary(session: &str, project: &str, changed: u64) -> SessionSummary {
         waiting: 0,
         iteration: 4,
         usage: Usage::default(),
+        parent: None,
     }
 }
 

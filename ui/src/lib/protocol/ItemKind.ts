@@ -15,7 +15,11 @@ import type { TurnReport } from "./TurnReport";
 import type { UndoneFile } from "./UndoneFile";
 import type { WorkflowEnd } from "./WorkflowEnd";
 
-export type ItemKind = { "type": "user_message", text: string, delivery: Delivery, } | { "type": "agent_text", text: string, } | { "type": "reasoning", text: string, 
+export type ItemKind = { "type": "user_message", text: string, delivery: Delivery, 
+/**
+ * Its id in the queue, when it waited there; with this item it has left the queue.
+ */
+queued?: number, } | { "type": "agent_text", text: string, } | { "type": "reasoning", text: string, 
 /**
  * The provider's own block, byte for byte, to be sent back to the same provider and model only.
  */

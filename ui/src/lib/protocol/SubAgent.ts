@@ -6,7 +6,11 @@ import type { Usage } from "./Usage";
 /**
  * A sub-agent as the row of its call shows it. Its timeline is the session's own.
  */
-export type SubAgent = { session: SessionId, name: string, task: string, status: TurnStatus, iteration: number, iteration_limit: number, usage: Usage, 
+export type SubAgent = { session: SessionId, name: string, task: string, 
+/**
+ * It may change files; only a turn in role Admin starts such a one.
+ */
+writes: boolean, status: TurnStatus, iteration: number, iteration_limit: number, usage: Usage, 
 /**
  * Its share of the parent's tokens; absent without a limit.
  */
