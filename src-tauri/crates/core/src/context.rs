@@ -1,27 +1,40 @@
 //! What the model is told before the conversation: the product's own words, facts about the project, the project's guide.
 //! Built once per turn and byte-stable within it, so that the provider's prompt cache hits.
 
-use paddock_protocol::{Role, Timestamp};
+use paddock_protocol::{Role, SessionConfig, Timestamp};
 use paddock_sandbox::{Kind, ProjectRoot, RelativePath};
 use std::fmt::Write as _;
 
 const OWN_WORDS: &str = include_str!("context.md");
 /// The project's guide is cut here; a longer one is named with its size.
 const GUIDE_BYTES: usize = 8 * 1024;
+const NOTES: &str = ".paddock/MEMORY.md";
+/// Older notes than these are left out.
+const NOTES_BYTES: usize = 4 * 1024;
 const TOP_ENTRIES: usize = 40;
 /// Files that are read as the project's guide, the first that exists.
 pub const GUIDES: &[&str] = &["AGENTS.md", ".paddock/AGENTS.md"];
 
 /// The system prompt of a turn.
-pub fn system_prompt(root: &ProjectRoot, role: Role, at: Timestamp) -> String {
+pub fn system_prompt(root: &ProjectRoot, config: &SessionConfig, at: Timestamp) -> String {
     let mut prompt = OWN_WORDS.trim_end().to_owned();
-    if role == Role::Plan {
+    if config.role == Role::Plan {
         prompt.push_str("\nYour role is Plan: look and plan only. Nothing can be changed; end with a plan for the user to approve.");
+    }
+    if let Some(own) = config
+        .own_role
+        .as_ref()
+        .filter(|own| !own.prompt.trim().is_empty())
+    {
+        let _ = write!(prompt, "\n\n# Your role: {}\n{}", own.name, own.prompt.trim());
     }
     prompt.push_str("\n\n# Project\n");
     facts(root, at, &mut prompt);
     if let Some((name, text)) = guide(root) {
         let _ = write!(prompt, "\n# {name} of the project\n{text}\n");
+    }
+    if let Some(text) = notes(root) {
+        let _ = write!(prompt, "\n# Notes you were asked to remember\n{text}\n");
     }
     prompt
 }
@@ -81,6 +94,24 @@ fn facts(root: &ProjectRoot, at: Timestamp, prompt: &mut String) {
 }
 
 /// The project's guide, cut to its cap on a line end.
+/// What `remember` has kept; the newest lines when it is long.
+fn notes(root: &ProjectRoot) -> Option<String> {
+    let path = root.relative(NOTES).ok()?;
+    let bytes = root.read(&path, 1 << 20).ok()?;
+    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+    let mut from = text.len().saturating_sub(NOTES_BYTES);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let kept = match from {
+        0 => text.as_str(),
+        _ => text[from..]
+            .split_once('\n')
+            .map_or(&text[from..], |(_, whole)| whole),
+    };
+    (!kept.is_empty()).then(|| kept.to_owned())
+}
+
 fn guide(root: &ProjectRoot) -> Option<(&'static str, String)> {
     GUIDES.iter().find_map(|name| {
         let path = root.relative(name).ok()?;

@@ -3,10 +3,11 @@
 
 use super::executor::{Executor, Workplace};
 use super::input::{Back, Effect, Input, Stamped, Surroundings};
+use super::live_turn::LiveTurn;
 use super::state::SessionState;
 use super::step::step;
 use paddock_protocol::*;
-use paddock_store::{Durability, LogWriter};
+use paddock_store::{Durability, LogWriter, ProjectLock};
 use paddock_tools::ToolKind;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -32,6 +33,10 @@ pub enum Ask {
         to: ItemId,
         done: oneshot::Sender<Vec<Item>>,
     },
+    ProcessOutput {
+        process: ProcessId,
+        done: oneshot::Sender<Option<String>>,
+    },
     /// Ends the actor; what runs is dropped, the log says how far it came.
     Close {
         done: oneshot::Sender<()>,
@@ -51,6 +56,10 @@ pub struct Actor {
     /// Inputs that the loop gives itself.
     own: Vec<Input>,
     failed: Option<ClientError>,
+    /// Held while a turn of this session may change the folder.
+    folder: Option<ProjectLock>,
+    /// Undos under way.
+    undoing: u32,
     /// What the session list was last told: whether the turn waits or has ended, and how many approvals wait.
     listed: Option<(Option<(bool, bool)>, usize)>,
 }
@@ -65,17 +74,19 @@ impl Actor {
     ) -> mpsc::UnboundedSender<Ask> {
         let (ask, asks) = mpsc::unbounded_channel();
         let (back, backs) = mpsc::unbounded_channel();
-        let names = place.registry.names(Role::Admin);
         let kind = |name: &&str| Some(((*name).to_owned(), place.registry.get(name)?.kind()));
-        let tools = names.iter().filter_map(kind).collect();
+        let kinds = |names: Vec<&'static str>| names.iter().filter_map(kind).collect();
+        let process_count = state.live.process_count;
         let actor = Actor {
             state,
             log,
             around: Surroundings {
-                tools,
+                tools: kinds(place.registry.names(Role::Admin)),
+                workflow_tools: Default::default(),
                 confined: false,
+                folder_taken: false,
             },
-            executor: Executor::new(place.clone(), back),
+            executor: Executor::new(place.clone(), back, process_count),
             place,
             asks,
             backs,
@@ -83,6 +94,8 @@ impl Actor {
             everyone,
             own: first,
             failed: None,
+            folder: None,
+            undoing: 0,
             listed: None,
         };
         tokio::spawn(actor.run());
@@ -99,14 +112,13 @@ impl Actor {
                 biased;
                 ask = self.asks.recv() => match ask {
                     Some(Ask::Close { done }) => {
-                        self.executor.cancel_all();
-                        let _ = self.log.sync();
+                        self.close();
                         let _ = done.send(());
                         return;
                     }
                     Some(ask) => self.answer(ask).await,
                     None => {
-                        self.executor.cancel_all();
+                        self.close();
                         return;
                     }
                 },
@@ -119,6 +131,57 @@ impl Actor {
                     }
                 }
             }
+        }
+    }
+
+    /// Ends what runs; a turn that works is interrupted and goes on when the session is opened again.
+    fn close(&mut self) {
+        self.executor.cancel_all();
+        for process in self.executor.processes().list() {
+            let process = process.id;
+            let _ = self.take(Input::Back(Back::ProcessEnded {
+                process,
+                end: ProcessEnd::Closed,
+            }));
+        }
+        self.executor.processes().end_all(ProcessEnd::Closed);
+        let _ = self.log.sync();
+    }
+
+    /// Takes the folder before a turn that may change it begins or goes on, and says whether another session has it.
+    fn take_folder(&mut self, input: &Input) {
+        let config = &self.state.live.config;
+        if config.parent.is_some() || self.folder.is_some() {
+            self.around.folder_taken = false;
+            return;
+        }
+        let role = match input {
+            Input::Op(Op::SetRole { role }) => *role,
+            Input::Op(Op::SetOwnRole { role }) => role.base,
+            Input::Op(_) | Input::Back(Back::FolderFree) => config.role,
+            _ => return,
+        };
+        if role == Role::Plan {
+            return;
+        }
+        match ProjectLock::try_take(&self.place.home, &config.project) {
+            Ok(lock) => self.folder = Some(lock),
+            Err(paddock_store::StoreError::InUse { .. }) => {
+                self.around.folder_taken = true;
+                return;
+            }
+            Err(error) => tracing::warn!(%error, "the folder could not be locked against other sessions"),
+        }
+        self.around.folder_taken = false;
+    }
+
+    /// Gives the folder back when nothing of this session may change it.
+    fn release_folder(&mut self) {
+        let live = &self.state.live;
+        let works = |turn: &LiveTurn| turn.is_live() && turn.status != TurnStatus::Interrupted;
+        let changes = live.turn.as_ref().is_some_and(works) && live.config.role != Role::Plan;
+        if !changes && self.undoing == 0 {
+            self.folder = None;
         }
     }
 
@@ -166,6 +229,9 @@ impl Actor {
                         .collect(),
                 );
             }
+            Ask::ProcessOutput { process, done } => {
+                let _ = done.send(self.executor.processes().output(&process));
+            }
             Ask::Close { .. } => {}
         }
     }
@@ -177,6 +243,10 @@ impl Actor {
         }
         let now = now();
         let asked = matches!(input, Input::Op(_));
+        self.take_folder(&input);
+        if matches!(input, Input::Back(Back::Undone { .. })) {
+            self.undoing = self.undoing.saturating_sub(1);
+        }
         let entropy = uuid::Uuid::now_v7().as_u128() as u32;
         let outcome = step(&self.state, Stamped { now, entropy, input }, &self.around);
         let changes_world = outcome.effects.iter().any(|effect| self.changes_world(effect));
@@ -192,25 +262,16 @@ impl Actor {
             return self.fail(&error);
         }
         for effect in outcome.effects {
-            if let Effect::SendQueued { text } = effect {
-                self.own.push(Input::Op(Op::Send {
-                    text,
-                    mode: SendMode::NextIteration,
-                }));
-            } else {
-                self.executor.start(effect, &self.state, now);
-            }
+            self.undoing += u32::from(matches!(effect, Effect::Undo { .. }));
+            self.executor.start(effect, &self.state, now);
         }
+        self.release_folder();
         refused
     }
 
     fn changes_world(&self, effect: &Effect) -> bool {
-        let changes = |tool: &String| {
-            matches!(
-                self.around.tools.get(tool),
-                Some(ToolKind::Write | ToolKind::Command)
-            )
-        };
+        let changes =
+            |tool: &String| matches!(self.around.kind(tool), Some(ToolKind::Write | ToolKind::Command));
         match effect {
             Effect::Run { tool, .. } => changes(tool),
             Effect::Undo { .. } => true,
@@ -233,7 +294,8 @@ impl Actor {
         self.state.apply(&event);
         self.keep_summary(&event.msg);
         self.views.retain(|view| view.send(event.clone()).is_ok());
-        if durable {
+        // What a sub-agent asks for is in the queue of the turn that started it.
+        if durable && self.state.live.config.parent.is_none() {
             let _ = self.everyone.send(event);
         }
         Ok(())

@@ -3,18 +3,24 @@
 
 use super::input::{Back, CallFailure, CallPlan, Effect, Ticket, Timer};
 use super::state::SessionState;
+use crate::desk::WeakPaddock;
 use crate::providers::Providers;
 use crate::{context, undo};
 use paddock_protocol::*;
 use paddock_provider::{ModelRequest, ToolSpec};
 use paddock_sandbox::{Confinement, ProjectRoot, StateDir};
-use paddock_store::Home;
-use paddock_tools::{CallContext, Processes, Registry, Tool, ToolError, ToolKind};
+use paddock_store::{Home, ProjectLock};
+use paddock_tools::{CallContext, ProcessChange, Processes, Registry, Tool, ToolError, ToolKind};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use std::time::Instant;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::AbortHandle;
+
+/// How often a session that waits for its folder asks for it.
+const FOLDER_POLL: Duration = Duration::from_millis(300);
 
 /// What the calls of a session work with.
 pub struct Workplace {
@@ -26,6 +32,8 @@ pub struct Workplace {
     pub sandbox_state: StateDir,
     pub providers: Arc<Providers>,
     pub sandbox: OnceLock<SandboxSummary>,
+    /// Where the sessions of sub-agents are made.
+    pub desk: WeakPaddock,
 }
 
 impl Workplace {
@@ -41,28 +49,41 @@ pub struct Executor {
     back: UnboundedSender<Back>,
     model: Option<AbortHandle>,
     calls: HashMap<CallId, AbortHandle>,
-    preamble: Option<Preamble>,
+    /// Heard by running commands: go on in the background.
+    to_background: HashMap<CallId, Arc<Notify>>,
     processes: Processes,
+    awaits_folder: Option<AbortHandle>,
+    preamble: Option<Preamble>,
 }
 
 /// What goes before the conversation, the same for all requests of a turn in one role.
 #[derive(Clone)]
 struct Preamble {
     turn: TurnId,
-    role: Role,
+    config: Arc<SessionConfig>,
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
 }
 
 impl Executor {
-    pub fn new(place: Arc<Workplace>, back: UnboundedSender<Back>) -> Self {
+    /// `process_count`: processes that the session ever started.
+    pub fn new(place: Arc<Workplace>, back: UnboundedSender<Back>, process_count: u32) -> Self {
+        let heard = back.clone();
+        let on_change = Arc::new(move |change| {
+            let _ = heard.send(match change {
+                ProcessChange::Started(process) => Back::ProcessStarted { process },
+                ProcessChange::Ended { process, end } => Back::ProcessEnded { process, end },
+            });
+        });
         Self {
             place,
             back,
             model: None,
             calls: HashMap::new(),
+            to_background: HashMap::new(),
+            processes: Processes::new(on_change, process_count),
+            awaits_folder: None,
             preamble: None,
-            processes: Processes::new(Arc::new(|_| {}), 0),
         }
     }
 
@@ -96,7 +117,65 @@ impl Executor {
             Effect::StartTimer { timer, at } => self.start_timer(timer, at.since(now)),
             Effect::Undo { call, redo } => self.undo(call, redo),
             Effect::KeepRule { rule } => self.keep_rule(rule, &state.live.config.project),
-            Effect::SendQueued { .. } => {}
+            Effect::ToBackground { call } => {
+                if let Some(told) = self.to_background.get(&call) {
+                    told.notify_one();
+                }
+            }
+            Effect::EndProcess { process, end } => {
+                self.processes.end(&process, end);
+            }
+            Effect::Delegate {
+                call,
+                session,
+                config,
+                task,
+            } => {
+                let (place, back) = (self.place.clone(), self.back.clone());
+                let work = super::sub_agent::run(place, back, call.clone(), session, *config, task);
+                self.calls.insert(call, tokio::spawn(work).abort_handle());
+            }
+            Effect::DecideThere {
+                session,
+                approval,
+                decision,
+                ..
+            } => self.decide_there(session, approval, decision),
+            Effect::AwaitFolder => self.await_folder(state.live.config.project.clone()),
+            Effect::StopAwaitingFolder => {
+                if let Some(waiting) = self.awaits_folder.take() {
+                    waiting.abort();
+                }
+            }
+        }
+    }
+
+    pub fn processes(&self) -> &Processes {
+        &self.processes
+    }
+
+    fn decide_there(&self, session: SessionId, approval: ApprovalId, decision: Decision) {
+        let Some(paddock) = self.place.desk.upgrade() else {
+            return;
+        };
+        tokio::spawn(async move {
+            if let Err(error) = paddock.submit(&session, Op::Decide { approval, decision }).await {
+                tracing::warn!(%session, %error, "a decision came too late for its sub-agent");
+            }
+        });
+    }
+
+    /// Asks from time to time: the session that has the folder may belong to another program.
+    fn await_folder(&mut self, project: String) {
+        let (home, back) = (self.place.home.clone(), self.back.clone());
+        let waiting = tokio::spawn(async move {
+            while ProjectLock::try_take(&home, &project).is_err() {
+                tokio::time::sleep(FOLDER_POLL).await;
+            }
+            let _ = back.send(Back::FolderFree);
+        });
+        if let Some(before) = self.awaits_folder.replace(waiting.abort_handle()) {
+            before.abort();
         }
     }
 
@@ -106,6 +185,7 @@ impl Executor {
             .take()
             .into_iter()
             .chain(self.calls.drain().map(|(_, handle)| handle))
+            .chain(self.awaits_folder.take())
             .for_each(|h| h.abort());
     }
 
@@ -115,7 +195,7 @@ impl Executor {
         let kept = self
             .preamble
             .take()
-            .filter(|kept| kept.turn == turn && kept.role == config.role);
+            .filter(|kept| kept.turn == turn && kept.config == *config);
         let preamble = kept.unwrap_or_else(|| {
             let at = state
                 .live
@@ -124,13 +204,14 @@ impl Executor {
                 .map_or(state.created, |turn| turn.started);
             Preamble {
                 turn,
-                role: config.role,
-                system: context::system_prompt(&self.place.root, config.role, at).into(),
+                config: config.clone(),
+                system: context::system_prompt(&self.place.root, config, at).into(),
                 tools: self
                     .place
                     .registry
                     .specs(config.role)
                     .into_iter()
+                    .filter(|(name, ..)| config.own_role.as_ref().is_none_or(|own| own.has(name)))
                     .map(spec)
                     .collect(),
             }
@@ -141,7 +222,7 @@ impl Executor {
             system: preamble.system,
             messages: super::history::history(state),
             tools: if tools { preamble.tools } else { Arc::default() },
-            format: CallFormat::Native,
+            format: config.format,
             max_output: None,
             silence: config.limits.model_silence,
         }
@@ -193,7 +274,11 @@ impl Executor {
         });
     }
 
-    fn context(&self, call: &CallId, state: &SessionState) -> CallContext {
+    fn context(&mut self, call: &CallId, state: &SessionState) -> CallContext {
+        let calls = &self.calls;
+        self.to_background
+            .retain(|call, _| calls.get(call).is_some_and(|handle| !handle.is_finished()));
+        let to_background = self.to_background.entry(call.clone()).or_default().clone();
         let config = &state.live.config;
         let read_only = config.role == Role::Plan;
         let place = &self.place;
@@ -218,10 +303,10 @@ impl Executor {
             state: place.sandbox_state.clone(),
             read_only,
             command_time: config.limits.command_time,
+            processes: self.processes.clone(),
+            to_background,
             approved: None,
             protected_granted: false,
-            processes: self.processes.clone(),
-            to_background: Arc::default(),
             live: Arc::new(move |channel, text: &str| {
                 let _ = back.send(Back::CallLive {
                     call: live_call.clone(),
@@ -272,6 +357,7 @@ impl Executor {
                 access: plan.access,
                 body: plan.body,
                 undo: plan.undo,
+                flow: plan.flow,
             })
         };
         self.track(call, work, move |result| Back::Prepared {

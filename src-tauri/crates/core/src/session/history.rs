@@ -65,7 +65,7 @@ fn turn_messages(
     for item in items {
         let group = groups.entry(item.iteration).or_default();
         match &item.kind {
-            ItemKind::UserMessage { text, delivery } => match delivery {
+            ItemKind::UserMessage { text, delivery, .. } => match delivery {
                 Delivery::Start => messages.user(text),
                 Delivery::Steer {
                     used_from: Some(from),
@@ -79,6 +79,7 @@ fn turn_messages(
                     group.notes.push(text.clone())
                 }
             },
+            ItemKind::Call(call) if item.iteration == 0 => group.notes.push(words::workflow_call(call)),
             ItemKind::TurnSummary { report } => stopped = report.end == TurnEnd::Stopped,
             _ => add(group, item),
         }
@@ -170,6 +171,14 @@ fn add<'a>(group: &mut Group<'a>, item: &'a Item) {
         }
         ItemKind::Guard { pattern, .. } => group.notes.push(words::guard(*pattern).to_owned()),
         ItemKind::Undo { call, redo, files } => group.notes.push(words::undone(*redo, call, files)),
+        ItemKind::ProcessEnded { process, end } => group.notes.push(words::process_ended(process, *end)),
+        ItemKind::Workflow {
+            title,
+            step,
+            of,
+            end: None,
+            ..
+        } => group.notes.push(words::workflow_step(title, *step, *of)),
         ItemKind::RoleChange { to, .. } => group.notes.push(words::role_changed(*to)),
         _ => {}
     }

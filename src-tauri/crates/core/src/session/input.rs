@@ -2,7 +2,7 @@
 
 use paddock_protocol::*;
 use paddock_provider::{Answer, ModelEvent};
-use paddock_tools::ToolKind;
+use paddock_tools::{Flow, ToolKind};
 use std::collections::BTreeMap;
 
 /// An input with everything the step may not fetch by itself.
@@ -58,6 +58,44 @@ pub enum Back {
         redo: bool,
         files: Vec<UndoneFile>,
     },
+    ProcessStarted {
+        process: Process,
+    },
+    ProcessEnded {
+        process: ProcessId,
+        end: ProcessEnd,
+    },
+    SubAgent {
+        call: CallId,
+        report: SubReport,
+    },
+    /// No other session changes the folder any longer.
+    FolderFree,
+}
+
+/// What a sub-agent's session tells the call that started it.
+#[derive(Clone, Debug)]
+pub enum SubReport {
+    Progress {
+        status: TurnStatus,
+        iteration: u32,
+        iteration_limit: u32,
+    },
+    Used {
+        usage: Usage,
+    },
+    Asked {
+        approval: Box<ApprovalRequest>,
+    },
+    /// It no longer waits there.
+    Resolved {
+        approval: ApprovalId,
+    },
+    Ended {
+        ok: bool,
+        /// Its last words, for the model that started it.
+        text: String,
+    },
 }
 
 /// Names one model request; what comes back under another ticket is too late.
@@ -76,6 +114,7 @@ pub struct CallPlan {
     pub access: Vec<Access>,
     pub body: ApprovalBody,
     pub undo: UndoFact,
+    pub flow: Flow,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,16 +166,37 @@ pub enum Effect {
     KeepRule {
         rule: Rule,
     },
-    /// A queued message begins the next turn.
-    SendQueued {
-        text: String,
+    /// Let a running command go on beside the turn; its call ends.
+    ToBackground {
+        call: CallId,
     },
+    EndProcess {
+        process: ProcessId,
+        end: ProcessEnd,
+    },
+    /// Start the session of a sub-agent. Ended by [`Effect::CancelCall`].
+    Delegate {
+        call: CallId,
+        session: SessionId,
+        config: Box<SessionConfig>,
+        task: String,
+    },
+    /// Hand a decision to the sub-agent that waits for it.
+    DecideThere {
+        call: CallId,
+        session: SessionId,
+        approval: ApprovalId,
+        decision: Decision,
+    },
+    /// Say when no other session changes the folder any longer.
+    AwaitFolder,
+    StopAwaitingFolder,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Timer {
     Retry(Ticket),
-    /// The time limit of one call that is no command.
+    /// The time limit of one call.
     Call(CallId),
 }
 
@@ -145,8 +205,21 @@ pub enum Timer {
 pub struct Surroundings {
     /// Tools by name. A name that is not here does not exist.
     pub tools: BTreeMap<String, ToolKind>,
+    /// Tools that only a workflow uses; the model is not told of them.
+    pub workflow_tools: BTreeMap<String, ToolKind>,
     /// Commands are confined by the OS on this machine.
     pub confined: bool,
+    /// Another session changes this folder.
+    pub folder_taken: bool,
+}
+
+impl Surroundings {
+    pub fn kind(&self, tool: &str) -> Option<ToolKind> {
+        self.tools
+            .get(tool)
+            .or_else(|| self.workflow_tools.get(tool))
+            .copied()
+    }
 }
 
 #[derive(Clone, Debug, Default)]

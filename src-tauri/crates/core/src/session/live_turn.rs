@@ -29,6 +29,8 @@ pub struct LiveTurn {
     pub sampling: bool,
     /// This iteration's request offered no tools.
     pub finishing: bool,
+    /// Calls of a workflow's step; no model is asked.
+    pub without_model: bool,
     pub pausing: bool,
     /// Answers or calls in a row that could not be used.
     pub malformed: u32,
@@ -39,6 +41,8 @@ pub struct LiveTurn {
     /// Messages of the person that no request has held yet.
     pub unused: Vec<ItemId>,
     pub guard: GuardRecord,
+    /// Sub-agents that this turn started.
+    pub sub_agents: u32,
     pub allowed_tools: BTreeSet<String>,
 }
 
@@ -68,6 +72,20 @@ pub struct LiveCall {
     pub judged: bool,
     /// Judged once already; the file changed since, so it is asked again.
     pub renewed: bool,
+    /// Passed its time limit; the person is asked.
+    pub overdue: bool,
+    /// Shown as waiting for an earlier call.
+    pub after: Option<CallId>,
+    pub terminate: bool,
+    /// The sub-agent it started: whether it may write, and its share of the tokens with what it used.
+    pub sub_agent: Option<LiveSubAgent>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveSubAgent {
+    pub writes: bool,
+    pub token_limit: Option<u64>,
+    pub used: u64,
 }
 
 /// What the person approved.
@@ -110,6 +128,7 @@ impl LiveTurn {
             retries: 0,
             sampling: false,
             finishing: false,
+            without_model: false,
             pausing: false,
             malformed: 0,
             failures: Failures::default(),
@@ -118,6 +137,7 @@ impl LiveTurn {
             changed_files: BTreeSet::new(),
             unused: Vec::new(),
             guard: GuardRecord::default(),
+            sub_agents: 0,
             allowed_tools: BTreeSet::new(),
         }
     }
@@ -191,7 +211,8 @@ impl LiveTurn {
             {
                 self.apply_item(item);
             }
-            EventMsg::ApprovalRequested { approval } => {
+            EventMsg::SubAgentUsed { usage, .. } => self.usage.add(usage),
+            EventMsg::ApprovalRequested { approval } if approval.origin.is_none() => {
                 if let Some(call) = self.calls.iter_mut().find(|c| c.call == approval.call) {
                     call.approval = Some(approval.id.clone());
                     call.approvals += 1;
@@ -282,6 +303,10 @@ impl LiveTurn {
                     allowed: false,
                     judged: false,
                     renewed: false,
+                    overdue: false,
+                    after: None,
+                    terminate: false,
+                    sub_agent: None,
                 });
                 self.calls.len() - 1
             }
@@ -292,6 +317,15 @@ impl LiveTurn {
         live.status = item.status;
         live.tool.clone_from(&call.tool);
         live.target.clone_from(&call.target);
+        live.overdue = call.overdue;
+        live.after.clone_from(&call.after);
+        live.terminate = call.terminate;
+        self.sub_agents += u32::from(live.sub_agent.is_none() && call.sub_agent.is_some());
+        live.sub_agent = call.sub_agent.as_ref().map(|agent| LiveSubAgent {
+            writes: agent.writes,
+            token_limit: agent.token_limit.map(u64::from),
+            used: agent.usage.total(),
+        });
         live.allowed = call.verdict.as_ref().is_some_and(|v| v.allowed);
         if live.allowed {
             live.judged = true;

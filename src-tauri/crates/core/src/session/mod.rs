@@ -8,4 +8,5 @@ pub mod input;
 pub mod live_turn;
 pub mod state;
 pub mod step;
+pub mod sub_agent;
 pub mod words;

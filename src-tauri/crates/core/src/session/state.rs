@@ -36,7 +36,17 @@ pub struct Live {
     pub turn: Option<LiveTurn>,
     pub approvals: Vec<Arc<ApprovalRequest>>,
     pub rules: Arc<Vec<Rule>>,
-    pub queue: Vec<String>,
+    pub queue: Queue,
+    /// Id of the next queued message.
+    pub next_queued: u32,
+    pub plan: Arc<Vec<PlanTask>>,
+    /// Background processes that run.
+    pub processes: Vec<Process>,
+    /// Processes that were ever started here.
+    pub process_count: u32,
+    pub workflow: Option<Arc<WorkflowRun>>,
+    /// Waits until another session no longer changes the folder.
+    pub awaits_folder: bool,
     pub next_item: u32,
     pub usage: Usage,
     /// Items that are not final.
@@ -107,7 +117,13 @@ impl SessionState {
                 turn: None,
                 approvals: Vec::new(),
                 rules: Arc::default(),
-                queue: Vec::new(),
+                queue: Queue::default(),
+                next_queued: 1,
+                plan: Arc::default(),
+                processes: Vec::new(),
+                process_count: 0,
+                workflow: None,
+                awaits_folder: false,
                 next_item: 0,
                 usage: Usage::default(),
                 open: Vec::new(),
@@ -193,6 +209,10 @@ impl SessionState {
             item_count: u32::try_from(self.items.len()).unwrap_or(u32::MAX),
             approvals: self.live.approvals.iter().map(|a| (**a).clone()).collect(),
             queue: self.live.queue.clone(),
+            plan: (*self.live.plan).clone(),
+            processes: self.live.processes.clone(),
+            workflow: self.live.workflow.as_deref().cloned(),
+            waits_for_folder: self.live.awaits_folder,
             usage: self.live.usage,
         }
     }
@@ -211,6 +231,7 @@ impl SessionState {
             waiting: u32::try_from(self.live.approvals.len()).unwrap_or(u32::MAX) + u32::from(paused),
             iteration: turn.map_or(0, |t| t.iteration),
             usage: self.live.usage,
+            parent: self.live.config.parent.clone(),
         }
     }
 
@@ -248,6 +269,7 @@ impl Live {
             EventMsg::TurnStarted {
                 turn,
                 iteration_limit,
+                without_model,
             } => {
                 let tokens = self.config.limits.session_tokens.map(u64::from);
                 let before = self.turn.as_ref().and_then(|turn| turn.token_limit);
@@ -259,14 +281,19 @@ impl Live {
                     before.max(tokens),
                     at,
                 ));
+                if let Some(turn) = &mut self.turn {
+                    turn.without_model = *without_model;
+                }
                 self.drop_rules(|scope| !matches!(scope, RuleScope::Turn { turn: of } if of != *turn));
             }
             EventMsg::ItemStarted { item } | EventMsg::ItemUpdated { item } => {
                 self.next_item = self.next_item.max(item.id.0 + 1);
+                self.leave_queue(item);
                 self.keep_open(item);
             }
             EventMsg::ItemCompleted { item } => {
                 self.next_item = self.next_item.max(item.id.0 + 1);
+                self.leave_queue(item);
                 self.open.retain(|open| open.item.id != item.id);
             }
             EventMsg::ItemDelta {
@@ -286,9 +313,34 @@ impl Live {
                 }
             }
             EventMsg::RuleAdded { rule } => Arc::make_mut(&mut self.rules).push(rule.clone()),
-            EventMsg::MessageQueued { text } => self.queue.push(text.clone()),
-            EventMsg::QueueEmptied => self.queue.clear(),
-            EventMsg::IterationAnswered { usage, .. } => self.usage.add(usage),
+            EventMsg::QueueChanged { queue } => {
+                let newest = queue.messages.iter().map(|message| message.id + 1).max();
+                self.next_queued = self.next_queued.max(newest.unwrap_or(0));
+                self.queue = queue.clone();
+            }
+            EventMsg::PlanChanged { tasks } => self.plan = Arc::new(tasks.clone()),
+            EventMsg::ProcessStarted { process } => {
+                self.process_count += 1;
+                self.processes.push(process.clone());
+            }
+            EventMsg::ProcessEnded { process, .. } => self.processes.retain(|running| running.id != *process),
+            EventMsg::FolderAwaited { waiting } => self.awaits_folder = *waiting,
+            EventMsg::WorkflowStarted { plan } => {
+                let plan = plan.clone();
+                self.workflow = Some(Arc::new(WorkflowRun {
+                    plan,
+                    begun: 0,
+                    answers: BTreeMap::new(),
+                }));
+            }
+            EventMsg::WorkflowStepped { step } => self.change_workflow(|run| run.begun = *step),
+            EventMsg::WorkflowAnswered { name, answer } => self.change_workflow(|run| {
+                run.answers.insert(name.clone(), answer.clone());
+            }),
+            EventMsg::WorkflowEnded { .. } => self.workflow = None,
+            EventMsg::IterationAnswered { usage, .. } | EventMsg::SubAgentUsed { usage, .. } => {
+                self.usage.add(usage);
+            }
             _ => {}
         }
         if let Some(turn) = &mut self.turn {
@@ -316,6 +368,18 @@ impl Live {
                 output: String::new(),
                 lengths: [0; 4],
             }),
+        }
+    }
+
+    fn leave_queue(&mut self, item: &Item) {
+        if let ItemKind::UserMessage { queued: Some(id), .. } = &item.kind {
+            self.queue.messages.retain(|message| message.id != *id);
+        }
+    }
+
+    fn change_workflow(&mut self, change: impl FnOnce(&mut WorkflowRun)) {
+        if let Some(run) = &mut self.workflow {
+            change(Arc::make_mut(run));
         }
     }
 

@@ -2,10 +2,19 @@
 
 use paddock_protocol::*;
 
-pub fn malformed(reason: &str, tries_left: u32) -> String {
+pub fn malformed(reason: &str, format: CallFormat, tries_left: u32) -> String {
     format!(
-        "Could not read the tool call: {reason}. Nothing was run. Send it as a function call with its arguments as one JSON object. {tries_left} tries left."
+        "Could not read the tool call: {reason}. Nothing was run. Send it as {}. {tries_left} tries left.",
+        form(format)
     )
+}
+
+fn form(format: CallFormat) -> &'static str {
+    match format {
+        CallFormat::Native => "a function call with its arguments as one JSON object",
+        CallFormat::Json => r#"{"tool": "name", "parameters": {…}, "terminate": false}"#,
+        CallFormat::Xml => r#"<tool>{"server_name": "local", "tool_name": "name", "arguments": {…}}</tool>"#,
+    }
 }
 
 pub fn unknown_tool(name: &str, tools: &[&str], tries_left: u32) -> String {
@@ -27,6 +36,59 @@ pub fn timed_out(tool: &str, limit: Millis) -> String {
         "Tool '{tool}' did not end within {} s. Try a smaller step.",
         limit.0.div_ceil(1_000)
     )
+}
+
+pub fn overdue(tool: &str, limit: Millis) -> String {
+    format!(
+        "Tool '{tool}' did not end within {} s and was ended. Try a smaller step, or run it in the background.",
+        limit.0.div_ceil(1_000)
+    )
+}
+
+pub fn not_in_role(tool: &str, role: &str) -> String {
+    format!("Not run: '{tool}' does not exist in the role '{role}'. Use another tool, or ask.")
+}
+
+pub fn too_many_sub_agents(cap: u32) -> String {
+    format!("Not run: a turn may start at most {cap} sub-agents. Do the rest yourself.")
+}
+
+pub const DELEGATE_READ_ONLY: &str = "Not run: sub-agents may only look in this role. Delegate without `writes`, and make the changes yourself.";
+pub const SUB_AGENT_PROMPT: &str = "You work for another agent, not for a person: nobody answers questions. Do the one task you are given, within your iterations. End with `task_completion`, whose result says all that the other agent needs: findings with file names and lines, what was done, what is open.";
+pub const ROLE_ENDED_SUB_AGENT: &str =
+    "Ended: the user changed the role, and it allows no sub-agent that writes.";
+pub const PLAN_KEPT: &str = "The task list is shown to the user.";
+pub const YES: &str = "Yes";
+pub const NO: &str = "No";
+pub const INTERRUPTED_BEFORE: &str = "Not run: the user interrupted with a message.";
+pub const INTERRUPTED: &str = "Ended by the user, who interrupted with a message.";
+
+pub fn process_ended(process: &Process, end: ProcessEnd) -> String {
+    let how = match end {
+        ProcessEnd::Exited { code: Some(code) } => format!("ended with exit code {code}"),
+        ProcessEnd::Exited { code: None } => "was ended by a signal".to_owned(),
+        ProcessEnd::EndedByPerson => "was ended by the user".to_owned(),
+        ProcessEnd::EndedByAgent => "was ended as you asked".to_owned(),
+        ProcessEnd::Closed => "ended because the session was closed".to_owned(),
+        ProcessEnd::Lost => "ended when the program was closed".to_owned(),
+    };
+    format!(
+        "The background process {} ({}) {how}.",
+        process.id, process.command
+    )
+}
+
+pub fn workflow_step(title: &str, step: u32, of: u32) -> String {
+    format!("(The user runs the workflow \"{title}\", step {step} of {of}.)")
+}
+
+pub fn workflow_call(call: &CallItem) -> String {
+    let result = call
+        .output
+        .as_ref()
+        .map(|output| output.text.as_str())
+        .unwrap_or_default();
+    format!("It ran {} without you: {}\n{result}", call.tool, call.target)
 }
 
 pub fn rejected(reason: Option<&str>) -> String {

@@ -277,6 +277,7 @@ impl Draft<'_> {
             call.server_id.clone_from(&asked.server_id);
             call.tool.clone_from(&asked.name);
             call.arguments.clone_from(&arguments);
+            call.terminate = asked.terminate;
         };
         let item = match begun {
             Some(item) => {
@@ -293,12 +294,20 @@ impl Draft<'_> {
         let refusal = match problem {
             Some(reason) => {
                 let left = self.note_malformed(&reason, &arguments);
-                Some(words::malformed(&reason, left))
+                Some(words::malformed(&reason, self.live.config.format, left))
             }
             None if !known => {
                 let left =
                     self.note_malformed(&format!("there is no tool named '{}'", asked.name), &arguments);
-                let tools: Vec<&str> = self.around.tools.keys().map(String::as_str).collect();
+                let own = self.live.config.own_role.as_ref();
+                let offered = |tool: &&str| own.is_none_or(|own| own.has(tool));
+                let tools: Vec<&str> = self
+                    .around
+                    .tools
+                    .keys()
+                    .map(String::as_str)
+                    .filter(offered)
+                    .collect();
                 Some(words::unknown_tool(&asked.name, &tools, left))
             }
             None if number as usize > CALLS_PER_ANSWER => {
@@ -345,7 +354,7 @@ fn is_text(kind: &ItemKind) -> bool {
     matches!(kind, ItemKind::AgentText { .. } | ItemKind::Reasoning { .. })
 }
 
-fn new_call(call: CallId, tool: String) -> CallItem {
+pub(super) fn new_call(call: CallId, tool: String) -> CallItem {
     CallItem {
         call,
         server_id: String::new(),
@@ -355,6 +364,11 @@ fn new_call(call: CallId, tool: String) -> CallItem {
         arguments: String::new(),
         classes: Vec::new(),
         verdict: None,
+        began: None,
+        after: None,
+        overdue: false,
+        terminate: false,
+        sub_agent: None,
         output: None,
     }
 }

@@ -25,6 +25,10 @@ impl Draft<'_> {
             );
             return;
         };
+        if let Some(origin) = &request.origin {
+            self.decide_there(&request, origin, decision);
+            return;
+        }
         let Some(live) = self.turn().and_then(|turn| turn.call(&request.call)).cloned() else {
             return;
         };
@@ -45,11 +49,7 @@ impl Draft<'_> {
         edited: Option<String>,
     ) {
         if !request.scopes.contains(&scope) || (edited.is_some() && scope != AnswerScope::Once) {
-            self.refuse(
-                ErrorCode::BadRequest,
-                "This call cannot be approved in that scope.",
-                "Approve it once, or choose one of the offered scopes.",
-            );
+            self.refuse_scope();
             return;
         }
         let edited = edited.filter(|edited| *edited != request.arguments);
@@ -114,7 +114,15 @@ impl Draft<'_> {
         self.advance();
     }
 
-    fn resolve(&mut self, approval: &ApprovalId, decision: Decision) {
+    pub(super) fn refuse_scope(&mut self) {
+        self.refuse(
+            ErrorCode::BadRequest,
+            "This call cannot be approved in that scope.",
+            "Approve it once, or choose one of the offered scopes.",
+        );
+    }
+
+    pub(super) fn resolve(&mut self, approval: &ApprovalId, decision: Decision) {
         let outcome = ApprovalOutcome::Decided {
             decision,
             by: DecidedBy::Person,
@@ -184,6 +192,9 @@ impl Draft<'_> {
     /// Judges what waits once more, after a rule or the role changed.
     pub(super) fn judge_waiting(&mut self) {
         for request in self.live.approvals.clone() {
+            if request.origin.is_some() {
+                continue;
+            }
             let Some(turn) = self.turn() else { return };
             let Some(live) = turn.call(&request.call).cloned() else {
                 continue;

@@ -1,12 +1,13 @@
 //! A call from its arguments to its result: judged, run in its order, ended.
 
 use super::Draft;
+use super::sub_agent::AT_ONCE;
 use crate::session::input::{CallFailure, CallPlan, Effect, Timer};
 use crate::session::live_turn::LiveCall;
 use crate::session::words;
 use paddock_policy::{Circumstances, Decision as Ruling, Judgement, judge};
 use paddock_protocol::*;
-use paddock_tools::ToolKind;
+use paddock_tools::{Flow, ToolKind};
 
 const ASK: &str = "ask_question";
 
@@ -16,11 +17,7 @@ impl Draft<'_> {
     }
 
     fn kind(&self, call: &LiveCall) -> ToolKind {
-        self.around
-            .tools
-            .get(&call.tool)
-            .copied()
-            .unwrap_or(ToolKind::Command)
+        self.around.kind(&call.tool).unwrap_or(ToolKind::Command)
     }
 
     fn live_call(&self, call: &CallId) -> Option<LiveCall> {
@@ -48,9 +45,10 @@ impl Draft<'_> {
             Ok(plan) => self.judge_plan(&live, plan, edited),
             Err(CallFailure::Arguments(reason)) => {
                 let left = self.note_malformed(&reason, arguments);
+                let text = words::malformed(&reason, self.live.config.format, left);
                 self.finish_call(&live, ItemStatus::Failed, |call| {
                     call.output = Some(CallOutput {
-                        text: words::malformed(&reason, left),
+                        text,
                         ..CallOutput::default()
                     });
                 });
@@ -75,6 +73,13 @@ impl Draft<'_> {
             return;
         }
         let config = self.live.config.clone();
+        if let Some(reason) = self.absent_in_role(live, &plan) {
+            self.forbid(live, reason, Vec::new(), |call| {
+                call.verb = plan.verb;
+                call.target.clone_from(&plan.target);
+            });
+            return;
+        }
         let rules = self.live.rules.clone();
         let circumstances = Circumstances {
             role: config.role,
@@ -92,24 +97,23 @@ impl Draft<'_> {
             seen.is_some_and(|seen| judgement.classes.iter().all(|class| seen.classes.contains(class)));
         match &judgement.decision {
             Ruling::Forbid(reason) => {
-                let verdict = CallVerdict {
-                    allowed: false,
-                    reason: Some(reason.clone()),
-                    trace: judgement.trace.clone(),
-                    ..free_verdict()
-                };
-                self.finish_call(live, ItemStatus::Rejected, |call| {
+                self.forbid(live, reason.clone(), judgement.trace.clone(), |call| {
                     describe(call, &plan, &judgement);
-                    call.verdict = Some(verdict);
-                    call.output = Some(CallOutput {
-                        text: reason.clone(),
-                        ..CallOutput::default()
-                    });
                 });
             }
-            Ruling::Ask if !approved => self.ask_approval(live, plan, judgement, edited),
+            Ruling::Ask if !approved && !self.previewed(&judgement) => {
+                self.ask_approval(live, plan, judgement, edited);
+            }
             ruling => {
                 let by = match (&judgement.rule, ruling) {
+                    (_, Ruling::Ask) if !approved => DecidedBy::Workflow {
+                        name: self
+                            .live
+                            .workflow
+                            .as_ref()
+                            .map(|run| run.plan.name.clone())
+                            .unwrap_or_default(),
+                    },
                     (_, Ruling::Ask) => DecidedBy::Person,
                     (Some(rule), _) => DecidedBy::Rule { rule: rule.clone() },
                     (None, _) => DecidedBy::Policy,
@@ -127,7 +131,75 @@ impl Draft<'_> {
                         trace,
                     });
                 });
+                self.carry_out(live, plan.flow);
             }
+        }
+    }
+
+    fn forbid(
+        &mut self,
+        live: &LiveCall,
+        reason: String,
+        trace: Vec<TraceLine>,
+        describe: impl FnOnce(&mut CallItem),
+    ) {
+        let verdict = CallVerdict {
+            allowed: false,
+            reason: Some(reason.clone()),
+            trace,
+            ..free_verdict()
+        };
+        self.finish_call(live, ItemStatus::Rejected, |call| {
+            describe(call);
+            call.verdict = Some(verdict);
+            call.output = Some(CallOutput {
+                text: reason,
+                ..CallOutput::default()
+            });
+        });
+    }
+
+    /// Why a call of the model does not exist for it, in its words: the role lacks the tool, or a cap is reached.
+    fn absent_in_role(&self, live: &LiveCall, plan: &CallPlan) -> Option<String> {
+        if self.is_workflow_turn() {
+            return None;
+        }
+        let own = self.live.config.own_role.as_ref();
+        if let Some(own) = own.filter(|own| !own.has(&live.tool)) {
+            return Some(words::not_in_role(&live.tool, &own.name));
+        }
+        match &plan.flow {
+            Flow::Delegate { writes, .. } => self.delegate_refusal(*writes),
+            _ => None,
+        }
+    }
+
+    /// The person confirmed the preview of this workflow's step; what is protected or outside is asked all the same.
+    fn previewed(&self, judgement: &Judgement) -> bool {
+        let asks = |class: &RiskClass| matches!(class, RiskClass::Protected | RiskClass::Outside);
+        self.is_workflow_turn() && !judgement.classes.iter().any(asks)
+    }
+
+    /// What the loop itself does at once with a call that may run.
+    fn carry_out(&mut self, live: &LiveCall, flow: Flow) {
+        match flow {
+            Flow::Plan { tasks } => {
+                self.emit(EventMsg::PlanChanged { tasks });
+                self.finish_call(live, ItemStatus::Done, |call| {
+                    call.output = Some(CallOutput {
+                        ok: true,
+                        text: words::PLAN_KEPT.to_owned(),
+                        ..CallOutput::default()
+                    });
+                });
+            }
+            Flow::Delegate { name, task, writes } => {
+                let agent = self.new_sub_agent(live, &name, &task, writes);
+                self.change_call(live.item, ItemStatus::Waiting, |call| {
+                    call.sub_agent = Some(agent)
+                });
+            }
+            _ => {}
         }
     }
 
@@ -185,6 +257,7 @@ impl Draft<'_> {
             remembered_as,
             renewed: live.renewed,
             from_before_restart: false,
+            origin: None,
         };
         self.emit(EventMsg::ApprovalRequested {
             approval: Box::new(approval),
@@ -237,32 +310,41 @@ impl Draft<'_> {
             let Some(live) = self.live_call(&live.call) else {
                 return;
             };
-            if live.status == ItemStatus::Waiting && live.allowed && self.may_run(&live) {
-                self.run_call(&live);
+            if live.status != ItemStatus::Waiting || !live.allowed {
+                continue;
+            }
+            let after = self
+                .earlier_open(&live)
+                .find(|call| self.comes_first(call, &live));
+            match after.map(|call| call.call.clone()) {
+                None if self.kind(&live) == ToolKind::Loop && self.running_sub_agents() >= AT_ONCE => {}
+                None => self.run_call(&live),
+                Some(after) if live.after.as_ref() != Some(&after) => {
+                    self.change_call(live.item, ItemStatus::Waiting, |call| call.after = Some(after));
+                }
+                Some(_) => {}
             }
         }
     }
 
-    fn may_run(&self, live: &LiveCall) -> bool {
-        if self
-            .earlier_open(live)
-            .any(|call| self.kind(call) == ToolKind::Breaking)
-        {
-            return false;
+    /// Whether `earlier`, which is still open, must end before `live` may begin.
+    fn comes_first(&self, earlier: &LiveCall, live: &LiveCall) -> bool {
+        let kind = self.kind(earlier);
+        if kind == ToolKind::Breaking {
+            return true;
         }
-        let mut earlier = self.earlier_open(live);
         match self.kind(live) {
-            ToolKind::Breaking => earlier.next().is_none(),
-            ToolKind::Read => !earlier
-                .any(|call| self.kind(call) == ToolKind::Write && call.judged && call.target == live.target),
-            ToolKind::Command => !earlier.any(|call| self.kind(call) != ToolKind::Read),
-            ToolKind::Write => !earlier.any(|call| match self.kind(call) {
+            ToolKind::Breaking => true,
+            ToolKind::Loop => false,
+            ToolKind::Read => kind == ToolKind::Write && earlier.judged && earlier.target == live.target,
+            ToolKind::Command => !matches!(kind, ToolKind::Read | ToolKind::Loop),
+            ToolKind::Write => match kind {
                 ToolKind::Command => true,
                 ToolKind::Write => {
-                    call.status == ItemStatus::Running || call.target == live.target || !call.judged
+                    earlier.status == ItemStatus::Running || earlier.target == live.target || !earlier.judged
                 }
                 _ => false,
-            }),
+            },
         }
     }
 
@@ -279,8 +361,16 @@ impl Draft<'_> {
             self.break_loop(live);
             return;
         }
-        let timed = self.kind(live) != ToolKind::Command;
-        self.change_call(live.item, ItemStatus::Running, |_| {});
+        if live.sub_agent.is_some() {
+            self.start_sub_agent(live);
+            return;
+        }
+        let limits = &self.live.config.limits;
+        let (now, time) = match self.kind(live) {
+            ToolKind::Command => (self.now, limits.command_time),
+            _ => (self.now, limits.tool_time),
+        };
+        self.change_call(live.item, ItemStatus::Running, |call| call.began = Some(now));
         let granted = live.granted.as_ref();
         self.effect(Effect::Run {
             call: live.call.clone(),
@@ -291,13 +381,10 @@ impl Draft<'_> {
                 .filter(|_| granted.is_some_and(|g| g.edited.is_none())),
             protected_granted: call.classes.contains(&RiskClass::Protected) && granted.is_some(),
         });
-        if timed {
-            let at = self.now.plus(self.live.config.limits.tool_time);
-            self.effect(Effect::StartTimer {
-                timer: Timer::Call(live.call.clone()),
-                at,
-            });
-        }
+        self.effect(Effect::StartTimer {
+            timer: Timer::Call(live.call.clone()),
+            at: now.plus(time),
+        });
     }
 
     /// `task_completion`, `converse`, `ask_question`: the loop itself carries them out; what was asked after them is not run.
@@ -310,7 +397,8 @@ impl Draft<'_> {
             }
         }
         if self.is_question(live) {
-            self.change_call(live.item, ItemStatus::Running, |_| {});
+            let now = self.now;
+            self.change_call(live.item, ItemStatus::Running, |call| call.began = Some(now));
             self.set_status(TurnStatus::WaitingForAnswer);
             return;
         }
@@ -355,7 +443,10 @@ impl Draft<'_> {
                 });
             }
             Err(CallFailure::ChangedSince { .. }) => {
-                self.change_call(live.item, ItemStatus::Waiting, |call| call.verdict = None);
+                self.change_call(live.item, ItemStatus::Waiting, |call| {
+                    call.verdict = None;
+                    call.began = None;
+                });
             }
             Err(failure) => self.call_failed(&live, failure),
         }
@@ -410,6 +501,16 @@ impl Draft<'_> {
         else {
             return;
         };
+        if self.kind(&live) == ToolKind::Command {
+            // A command may rightly take long: the person decides, and meanwhile it goes on.
+            if self.is_sub_agent() {
+                self.end_overdue(&live);
+            } else {
+                self.change_call(live.item, ItemStatus::Running, |call| call.overdue = true);
+            }
+            self.advance();
+            return;
+        }
         self.effect(Effect::CancelCall { call: id.clone() });
         let text = words::timed_out(&live.tool, self.live.config.limits.tool_time);
         self.finish_call(&live, ItemStatus::Failed, |call| {
@@ -419,6 +520,91 @@ impl Draft<'_> {
             });
         });
         self.advance();
+    }
+
+    fn end_overdue(&mut self, live: &LiveCall) {
+        self.effect(Effect::CancelCall {
+            call: live.call.clone(),
+        });
+        let note = words::overdue(&live.tool, self.live.config.limits.command_time);
+        self.close_call(live, ItemStatus::Failed, &note);
+    }
+
+    /// The person gives a command that passed its limit as much time again.
+    pub(super) fn keep_waiting(&mut self, id: &CallId) {
+        let Some(live) = self.live_call(id).filter(|live| live.overdue && !live.is_final()) else {
+            self.refuse_ended_call();
+            return;
+        };
+        self.change_call(live.item, ItemStatus::Running, |call| call.overdue = false);
+        self.effect(Effect::StartTimer {
+            timer: Timer::Call(id.clone()),
+            at: self.now.plus(self.live.config.limits.command_time),
+        });
+        self.advance();
+    }
+
+    pub(super) fn to_background(&mut self, id: &CallId) {
+        let runs =
+            |live: &LiveCall| live.status == ItemStatus::Running && self.kind(live) == ToolKind::Command;
+        let Some(live) = self.live_call(id).filter(runs) else {
+            self.refuse_ended_call();
+            return;
+        };
+        if live.overdue {
+            self.change_call(live.item, ItemStatus::Running, |call| call.overdue = false);
+        }
+        self.effect(Effect::ToBackground { call: id.clone() });
+        self.advance();
+    }
+
+    pub(super) fn end_call(&mut self, id: &CallId) {
+        if self.turn().is_some_and(|turn| turn.sampling) {
+            self.refuse(
+                ErrorCode::NotNow,
+                "The model is still asking for this call.",
+                "Stop the turn, or wait.",
+            );
+            return;
+        }
+        let Some(live) = self.live_call(id).filter(|call| !call.is_final()) else {
+            self.refuse_ended_call();
+            return;
+        };
+        if live.overdue {
+            self.end_overdue(&live);
+            self.go_on();
+            return;
+        }
+        self.withdraw(&live, WithdrawReason::CallEnded);
+        self.withdraw_nested(&live, |_| true);
+        if live.status == ItemStatus::Running && !self.is_question(&live) {
+            self.effect(Effect::CancelCall { call: id.clone() });
+        }
+        self.close_call(&live, ItemStatus::Stopped, words::ENDED);
+        self.go_on();
+    }
+
+    fn refuse_ended_call(&mut self) {
+        self.refuse(
+            ErrorCode::NotNow,
+            "This call has ended already.",
+            "Nothing was changed.",
+        );
+    }
+
+    /// Whether the call is a sub-agent that can do nothing until the person decides.
+    pub(super) fn asks_through_sub_agent(&self, live: &LiveCall) -> bool {
+        let status = live
+            .sub_agent
+            .and_then(|_| self.call_item(live.item)?.sub_agent)
+            .map(|agent| agent.status);
+        status.is_some_and(|status| status.waits_for_person())
+            && self
+                .live
+                .approvals
+                .iter()
+                .any(|waiting| waiting.origin.is_some() && waiting.call == live.call)
     }
 
     pub(super) fn finish_call(
@@ -431,6 +617,8 @@ impl Draft<'_> {
         let now = self.now;
         self.change_call(live.item, status, |call| {
             change(call);
+            call.overdue = false;
+            let started = call.began.unwrap_or(started);
             if let Some(output) = call.output.as_mut().filter(|output| output.duration == Millis(0)) {
                 output.duration = now.since(started);
             }

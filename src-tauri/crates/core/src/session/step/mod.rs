@@ -7,8 +7,15 @@ mod answer;
 mod approval;
 mod call;
 mod op;
+mod process;
+mod queue;
 mod reopened;
+mod setting;
+mod sub_agent;
 mod turn;
+mod workflow;
+
+pub use sub_agent::{AT_ONCE as SUB_AGENTS_AT_ONCE, PER_TURN as SUB_AGENTS_PER_TURN};
 
 use super::input::{Back, Effect, Input, Outcome, Stamped, Surroundings, Ticket, Timer};
 use super::live_turn::LiveTurn;
@@ -110,6 +117,10 @@ impl Draft<'_> {
             Back::TimerFired(Timer::Retry(ticket)) => self.retry_due(ticket),
             Back::TimerFired(Timer::Call(call)) => self.call_timed_out(&call),
             Back::Undone { call, redo, files } => self.undone(&call, redo, files),
+            Back::ProcessStarted { process } => self.process_started(process),
+            Back::ProcessEnded { process, end } => self.process_ended(&process, end),
+            Back::SubAgent { call, report } => self.sub_agent_reported(&call, report),
+            Back::FolderFree => self.folder_free(),
         }
     }
 

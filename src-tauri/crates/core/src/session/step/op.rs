@@ -1,12 +1,21 @@
 //! What the person asks for.
 
 use super::Draft;
+use super::setting::title_of;
 use crate::session::input::Effect;
 use crate::session::words;
 use paddock_protocol::*;
 
 impl Draft<'_> {
     pub(super) fn op(&mut self, op: Op) {
+        if self.folder_is_taken() && Self::needs_folder(&op) {
+            self.refuse_folder();
+            return;
+        }
+        if self.around.folder_taken && self.turn().is_some() && Self::lets_change_files(&op) {
+            self.refuse_folder();
+            return;
+        }
         match op {
             Op::Send { text, mode } => self.send(text, mode),
             Op::Decide { approval, decision } => self.decide(&approval, decision),
@@ -33,8 +42,53 @@ impl Draft<'_> {
             Op::Rename { title } => self.rename(&title),
             Op::Undo { call } => self.ask_undo(call, false),
             Op::Redo { call } => self.ask_undo(call, true),
-            Op::ClearQueue => self.emit(EventMsg::QueueEmptied),
+            Op::KeepWaiting { call } => self.keep_waiting(&call),
+            Op::ToBackground { call } => self.to_background(&call),
+            Op::EndProcess { process } => self.end_process(process),
+            Op::StopEverything => self.stop_everything(),
+            Op::SetQueue { messages } => self.set_queue(messages),
+            Op::SendQueued { id } => self.send_queued(id),
+            Op::ReleaseQueue => self.release_queue(),
+            Op::SetFormat { format } => self.set_format(format),
+            Op::SetFallback { fallback } => self.set_fallback(fallback),
+            Op::SetOwnRole { role } => self.set_own_role(role),
+            Op::RunWorkflow { plan } => self.run_workflow(plan),
+            Op::StopWaiting => self.stop_awaiting_folder(),
         }
+    }
+
+    /// Whether the op lets a turn begin or go on, so that files may change.
+    fn needs_folder(op: &Op) -> bool {
+        matches!(
+            op,
+            Op::Decide { .. }
+                | Op::Answer { .. }
+                | Op::Continue { .. }
+                | Op::Extend { .. }
+                | Op::FinishUp
+                | Op::EndCall { .. }
+                | Op::RetryNow
+                | Op::RunWorkflow { .. }
+                | Op::SendQueued { .. }
+                | Op::Undo { .. }
+                | Op::Redo { .. }
+        )
+    }
+
+    fn lets_change_files(op: &Op) -> bool {
+        match op {
+            Op::SetRole { role } => *role != Role::Plan,
+            Op::SetOwnRole { role } => role.base != Role::Plan,
+            _ => false,
+        }
+    }
+
+    fn refuse_folder(&mut self) {
+        self.refuse(
+            ErrorCode::FolderBusy,
+            "Another session is changing this folder.",
+            "Wait for it, or work read-only in role Plan.",
+        );
     }
 
     fn send(&mut self, text: String, mode: SendMode) {
@@ -51,29 +105,93 @@ impl Draft<'_> {
             self.op(Op::Stop);
             return;
         }
+        self.deliver(text, mode, None);
+    }
+
+    /// A message of the person reaches the turn, or begins one. `queued` is its id when it waited in the queue.
+    pub(super) fn deliver(&mut self, text: String, mode: SendMode, queued: Option<u32>) {
+        if self.folder_is_taken() {
+            match mode {
+                SendMode::WhenFree => {
+                    self.enqueue(text);
+                    self.await_folder();
+                }
+                SendMode::AfterTurn if self.turn().is_some() => self.enqueue(text),
+                _ => self.refuse_folder(),
+            }
+            return;
+        }
         let Some(status) = self.turn().map(|turn| turn.status.clone()) else {
             if self.live.config.title.is_empty() {
                 self.change_config(|config| config.title = title_of(&text));
             }
-            self.start_turn(text);
+            self.start_turn(text, queued);
             return;
         };
         match (mode, status) {
-            (SendMode::AfterTurn, _) => self.emit(EventMsg::MessageQueued { text }),
+            (SendMode::AfterTurn, _) => self.enqueue(text),
+            (SendMode::Interrupt, _) => {
+                self.steer(text, queued);
+                self.interrupt();
+            }
             (
                 _,
                 TurnStatus::Paused {
                     cause: PauseCause::Limits { .. },
                 },
-            ) => self.steer(text),
-            (_, TurnStatus::Paused { .. } | TurnStatus::Interrupted) => self.resume(Some(text), false),
-            _ => self.steer(text),
+            ) => self.steer(text, queued),
+            (_, TurnStatus::Paused { .. } | TurnStatus::Interrupted) => {
+                self.note(text, queued);
+                self.resume(None, false);
+            }
+            _ => self.steer(text, queued),
         }
     }
 
-    fn steer(&mut self, text: String) {
-        let delivery = Delivery::Steer { used_from: None };
-        self.start_item(ItemStatus::Waiting, ItemKind::UserMessage { text, delivery });
+    fn steer(&mut self, text: String, queued: Option<u32>) {
+        self.message(text, Delivery::Steer { used_from: None }, queued);
+    }
+
+    fn note(&mut self, text: String, queued: Option<u32>) {
+        self.message(text, Delivery::Note { used_from: None }, queued);
+    }
+
+    fn message(&mut self, text: String, delivery: Delivery, queued: Option<u32>) {
+        let kind = ItemKind::UserMessage {
+            text,
+            delivery,
+            queued,
+        };
+        self.start_item(ItemStatus::Waiting, kind);
+        if queued.is_some() {
+            let queue = self.live.queue.clone();
+            self.emit(EventMsg::QueueChanged { queue });
+        }
+    }
+
+    /// Ends the request and the calls that go on, so that the message reaches the model now. Pauses are left to the person.
+    fn interrupt(&mut self) {
+        let Some(turn) = self.turn() else { return };
+        match turn.status {
+            TurnStatus::Paused { .. } | TurnStatus::Interrupted | TurnStatus::FinishingUp => return,
+            _ if turn.without_model => return,
+            _ => {}
+        }
+        let (sampling, retrying) = (
+            turn.sampling,
+            matches!(turn.status, TurnStatus::WaitingToRetry { .. }),
+        );
+        if sampling {
+            self.effect(Effect::CancelModel);
+        }
+        if sampling || retrying {
+            self.close_streams();
+            self.drop_streamed_calls();
+            self.ask_again();
+        } else {
+            self.close_calls(words::INTERRUPTED_BEFORE, words::INTERRUPTED);
+            self.advance();
+        }
     }
 
     fn answer(&mut self, id: &CallId, text: Option<String>) {
@@ -187,18 +305,14 @@ impl Draft<'_> {
             .map(|note| note.trim().to_owned())
             .filter(|note| !note.is_empty())
         {
-            self.start_item(
-                ItemStatus::Waiting,
-                ItemKind::UserMessage {
-                    text,
-                    delivery: Delivery::Note { used_from: None },
-                },
-            );
+            self.note(text, None);
         }
         if self.turn().is_some_and(|turn| !turn.all_calls_final()) {
             self.set_status(TurnStatus::UsingTools);
             self.prepare_calls();
             self.advance();
+        } else if self.is_workflow_turn() {
+            self.workflow_call_done();
         } else {
             self.ask_again();
         }
@@ -262,6 +376,14 @@ impl Draft<'_> {
             );
             return;
         };
+        if turn.without_model {
+            self.refuse(
+                ErrorCode::NotNow,
+                "This step of the workflow asks no model.",
+                "Wait for it, or stop it.",
+            );
+            return;
+        }
         if turn.finishing && turn.sampling {
             self.refuse(
                 ErrorCode::NotNow,
@@ -278,36 +400,6 @@ impl Draft<'_> {
         self.finish_up();
     }
 
-    fn end_call(&mut self, id: &CallId) {
-        if self.turn().is_some_and(|turn| turn.sampling) {
-            self.refuse(
-                ErrorCode::NotNow,
-                "The model is still asking for this call.",
-                "Stop the turn, or wait.",
-            );
-            return;
-        }
-        let Some(live) = self
-            .turn()
-            .and_then(|turn| turn.call(id))
-            .filter(|call| !call.is_final())
-            .cloned()
-        else {
-            self.refuse(
-                ErrorCode::NotNow,
-                "This call has ended already.",
-                "Nothing was changed.",
-            );
-            return;
-        };
-        self.withdraw(&live, WithdrawReason::CallEnded);
-        if live.status == ItemStatus::Running && !self.is_question(&live) {
-            self.effect(Effect::CancelCall { call: id.clone() });
-        }
-        self.close_call(&live, ItemStatus::Stopped, words::ENDED);
-        self.go_on();
-    }
-
     fn retry_now(&mut self) {
         match self.turn().map(|turn| turn.status.clone()) {
             Some(TurnStatus::WaitingToRetry { .. }) => {
@@ -320,85 +412,6 @@ impl Draft<'_> {
             }) => self.resume(None, false),
             _ => self.refuse(ErrorCode::NotNow, "No retry is waiting.", "Nothing was changed."),
         }
-    }
-
-    fn change_config(&mut self, change: impl FnOnce(&mut SessionConfig)) {
-        let mut config = (*self.live.config).clone();
-        change(&mut config);
-        if config != *self.live.config {
-            self.emit(EventMsg::SessionChanged { config });
-        }
-    }
-
-    fn set_role(&mut self, role: Role) {
-        let from = self.live.config.role;
-        self.change_config(|config| config.role = role);
-        if from != role && self.live.turn.is_some() {
-            self.note_item(ItemKind::RoleChange { from, to: role });
-            self.judge_anew();
-            self.advance_unless_interrupted();
-        }
-    }
-
-    /// A changed setting lets a working turn go on, but does not wake one that was interrupted.
-    fn advance_unless_interrupted(&mut self) {
-        if self
-            .turn()
-            .is_some_and(|turn| turn.status != TurnStatus::Interrupted)
-        {
-            self.advance();
-        }
-    }
-
-    fn set_autonomy(&mut self, autonomy: Autonomy) {
-        if autonomy == Autonomy::HandsOff && !self.around.confined {
-            self.refuse(
-                ErrorCode::NotNow,
-                "Hands-off is not available: nothing confines commands on this machine.",
-                "Choose Careful or Balanced.",
-            );
-            return;
-        }
-        let before = self.live.config.autonomy;
-        self.change_config(|config| config.autonomy = autonomy);
-        if before != autonomy {
-            self.judge_anew();
-            self.advance_unless_interrupted();
-        }
-    }
-
-    fn set_model(&mut self, model: ModelChoice) {
-        let from = self.live.config.model.clone();
-        self.change_config(|config| config.model = model.clone());
-        if from != model && self.live.turn.is_some() {
-            self.note_item(ItemKind::ModelChange { from, to: model });
-        }
-    }
-
-    fn set_limits(&mut self, limits: Limits) {
-        let ceiling = Limits::ceiling(self.live.config.role);
-        if limits.iterations == 0 || limits.iterations > ceiling {
-            self.refuse(
-                ErrorCode::BadRequest,
-                &format!("The number of iterations must be between 1 and {ceiling}."),
-                "Give another number.",
-            );
-            return;
-        }
-        self.change_config(|config| config.limits = limits);
-    }
-
-    fn rename(&mut self, title: &str) {
-        let title = title_of(title);
-        if title.is_empty() {
-            self.refuse(
-                ErrorCode::BadRequest,
-                "The title is empty.",
-                "Give the session a name.",
-            );
-            return;
-        }
-        self.change_config(|config| config.title = title);
     }
 
     fn ask_undo(&mut self, call: CallId, redo: bool) {
@@ -445,14 +458,4 @@ impl Draft<'_> {
         }
         self.effect(Effect::Undo { call, redo });
     }
-}
-
-/// A title from a message: its first line, at most 60 characters.
-fn title_of(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default().trim();
-    if line.chars().count() <= 60 {
-        return line.to_owned();
-    }
-    let cut: String = line.chars().take(59).collect();
-    format!("{}…", cut.trim_end())
 }

@@ -6,7 +6,12 @@ use paddock_protocol::*;
 
 impl Draft<'_> {
     pub(super) fn reopened(&mut self) {
-        let Some(turn) = self.turn() else { return };
+        self.lose_processes();
+        self.stop_awaiting_folder();
+        let Some(turn) = self.turn() else {
+            self.after_the_end();
+            return;
+        };
         if matches!(turn.status, TurnStatus::Paused { .. } | TurnStatus::Interrupted) {
             return;
         }
@@ -26,9 +31,16 @@ impl Draft<'_> {
                 self.change_call(call.item, ItemStatus::Stopped, |_| {});
             } else if call.status == ItemStatus::Running && !self.is_question(&call) {
                 unknown.push(call.call.clone());
+                self.withdraw_nested(&call, |_| true);
                 self.close_call(&call, ItemStatus::OutcomeUnknown, words::OUTCOME_UNKNOWN);
             }
         }
         self.note_item(ItemKind::Recovery { unknown });
+    }
+
+    /// Nothing was going on: nothing begins by itself either.
+    fn after_the_end(&mut self) {
+        self.hold_queue();
+        self.end_workflow(WorkflowEnd::Stopped);
     }
 }

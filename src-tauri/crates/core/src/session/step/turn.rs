@@ -2,12 +2,30 @@
 
 use super::Draft;
 use crate::session::input::{Effect, Ticket, Timer};
-use crate::session::live_turn::LiveTurn;
+use crate::session::live_turn::{LiveCall, LiveTurn};
 use crate::session::words;
 use paddock_protocol::*;
 
 impl Draft<'_> {
-    pub(super) fn start_turn(&mut self, text: String) {
+    /// A turn that begins with a message; `queued` is its id in the queue, when it waited there.
+    pub(super) fn start_turn(&mut self, text: String, queued: Option<u32>) {
+        self.begin_turn(false);
+        self.note_item(ItemKind::UserMessage {
+            text,
+            delivery: Delivery::Start,
+            queued,
+        });
+        if queued.is_some() {
+            let queue = self.live.queue.clone();
+            self.emit(EventMsg::QueueChanged { queue });
+        }
+        if self.live.workflow.is_some() {
+            self.note_workflow(None);
+        }
+        self.next_iteration();
+    }
+
+    pub(super) fn begin_turn(&mut self, without_model: bool) -> TurnId {
         let turn = TurnId(self.live.turn.as_ref().map_or(1, |turn| turn.turn.0 + 1));
         let iteration_limit = self
             .live
@@ -18,12 +36,9 @@ impl Draft<'_> {
         self.emit(EventMsg::TurnStarted {
             turn,
             iteration_limit,
+            without_model,
         });
-        self.note_item(ItemKind::UserMessage {
-            text,
-            delivery: Delivery::Start,
-        });
-        self.next_iteration();
+        turn
     }
 
     /// Called whenever something has ended: runs what may run now, and when nothing is open goes on to the next iteration.
@@ -53,14 +68,15 @@ impl Draft<'_> {
         if turn.status == TurnStatus::Interrupted && !turn.calls.iter().any(|c| c.allowed && !c.is_final()) {
             return;
         }
+        let works = |c: &LiveCall| !self.is_question(c) && !c.overdue && !self.asks_through_sub_agent(c);
         let running = turn
             .calls
             .iter()
-            .any(|c| c.status == ItemStatus::Running && !self.is_question(c));
+            .any(|c| c.status == ItemStatus::Running && works(c));
         let asked = turn
             .calls
             .iter()
-            .any(|c| c.status == ItemStatus::Running && self.is_question(c));
+            .any(|c| c.status == ItemStatus::Running && (self.is_question(c) || c.overdue));
         if running {
             self.set_working(TurnStatus::UsingTools);
         } else if !self.live.approvals.is_empty() {
@@ -75,6 +91,10 @@ impl Draft<'_> {
     /// Every call of the iteration has its result.
     pub(super) fn iteration_done(&mut self) {
         let Some(turn) = self.turn() else { return };
+        if turn.without_model {
+            self.workflow_call_done();
+            return;
+        }
         let limits = &self.live.config.limits;
         if turn.iteration > 0 && turn.malformed >= limits.malformed_calls {
             let error = ModelError::new(
@@ -100,8 +120,14 @@ impl Draft<'_> {
             self.pause(PauseCause::Breaker { tool: failures.tool });
             return;
         }
-        if let Some(repetition) = turn.guard.repetition(turn.iteration, limits.same_result) {
-            let paused = repetition.told;
+        if self.ended_by_its_last_call(turn) {
+            self.end_turn(TurnEnd::Completed);
+            return;
+        }
+        let guard = limits.guard;
+        let repetition = turn.guard.repetition(turn.iteration, limits.same_result);
+        if let Some(repetition) = repetition.filter(|_| guard != GuardMode::Off) {
+            let paused = repetition.told && guard == GuardMode::HintThenAsk;
             let pattern = repetition.pattern;
             self.note_item(ItemKind::Guard {
                 pattern,
@@ -120,8 +146,32 @@ impl Draft<'_> {
         self.next_iteration();
     }
 
+    /// A call said that it is the last action, and it succeeded. One that failed is told to the model instead.
+    fn ended_by_its_last_call(&self, turn: &LiveTurn) -> bool {
+        let said = |call: &&LiveCall| call.terminate && call.status == ItemStatus::Done;
+        turn.unused.is_empty()
+            && turn
+                .calls
+                .iter()
+                .rfind(|call| call.status != ItemStatus::Stopped)
+                .filter(said)
+                .is_some()
+    }
+
+    /// Waits for the person. Nobody sits before a sub-agent: it says what it has, or fails.
     pub(super) fn pause(&mut self, cause: PauseCause) {
-        self.set_status(TurnStatus::Paused { cause });
+        if !self.is_sub_agent() {
+            self.set_status(TurnStatus::Paused { cause });
+            return;
+        }
+        let tokens = |reached: &[LimitReached]| reached.iter().any(|r| r.limit == LimitKind::SessionTokens);
+        let finishing = self.turn().is_some_and(|turn| turn.finishing);
+        match cause {
+            PauseCause::Model { .. } => self.end_turn(TurnEnd::Failed),
+            PauseCause::Limits { reached } if tokens(&reached) => self.end_turn(TurnEnd::Failed),
+            _ if finishing => self.end_turn(TurnEnd::Failed),
+            _ => self.finish_up(),
+        }
     }
 
     /// The next request, unless a limit is reached.
@@ -263,14 +313,14 @@ impl Draft<'_> {
             TurnEnd::Stopped => TurnStatus::Stopped,
             TurnEnd::Failed => TurnStatus::Failed,
         });
-        if end == TurnEnd::Completed
-            && let Some((first, rest)) = self.live.queue.clone().split_first()
-        {
-            self.emit(EventMsg::QueueEmptied);
-            for text in rest {
-                self.emit(EventMsg::MessageQueued { text: text.clone() });
-            }
-            self.effect(Effect::SendQueued { text: first.clone() });
+        if end != TurnEnd::Completed {
+            self.hold_queue();
+        }
+        if self.live.workflow.is_some() {
+            self.workflow_after(end);
+        }
+        if self.turn().is_none() {
+            self.send_next_queued();
         }
     }
 
@@ -311,6 +361,7 @@ impl Draft<'_> {
             .unwrap_or_default();
         for call in open {
             self.withdraw(&call, WithdrawReason::Stopped);
+            self.withdraw_nested(&call, |_| true);
             let running = call.status == ItemStatus::Running;
             if running && !self.is_question(&call) {
                 self.effect(Effect::CancelCall {
@@ -332,7 +383,11 @@ impl Draft<'_> {
         let attempt = turn.retries + 1;
         if !error.retryable || attempt > of {
             self.note_item(ItemKind::Error { error: error.clone() });
-            self.pause(PauseCause::Model { error });
+            if self.take_fallback() {
+                self.ask_again();
+            } else {
+                self.pause(PauseCause::Model { error });
+            }
             return;
         }
         let wait = error.retry_after.unwrap_or_else(|| {
@@ -354,6 +409,22 @@ impl Draft<'_> {
             timer: Timer::Retry(ticket),
             at: until,
         });
+    }
+
+    /// Goes over to the second model when the person allowed that without being asked.
+    fn take_fallback(&mut self) -> bool {
+        let config = &self.live.config;
+        let Some(fallback) = config.fallback.clone().filter(|second| second.automatic) else {
+            return false;
+        };
+        let from = config.model.clone();
+        if from == fallback.model {
+            return false;
+        }
+        let to = fallback.model;
+        self.change_config(|config| config.model = to.clone());
+        self.note_item(ItemKind::ModelChange { from, to });
+        true
     }
 
     /// The wait is over, or the person does not want to wait.
