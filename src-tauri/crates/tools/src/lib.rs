@@ -5,6 +5,7 @@
 
 mod arguments;
 mod bounds;
+pub mod bulk;
 mod change;
 mod contract;
 mod gather;

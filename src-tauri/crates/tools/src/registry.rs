@@ -1,6 +1,7 @@
 //! All tools, in the order in which a model is told of them. The order never changes within a session, so that the
 //! provider's prompt cache holds.
 
+use crate::bulk::{DeleteFiles, DiscardChanges, RenameFiles};
 use crate::typed::Erased;
 use crate::{
     Tool, ToolKind, ask_question::AskQuestion, converse::Converse, edit_file::EditFile,
@@ -25,6 +26,8 @@ const PREFIXES: [&str; 5] = [
 #[derive(Clone)]
 pub struct Registry {
     tools: Arc<[Arc<dyn Tool>]>,
+    /// Those of workflows, of which no model hears.
+    workflow_only: Arc<[Arc<dyn Tool>]>,
 }
 
 impl Default for Registry {
@@ -49,22 +52,34 @@ impl Registry {
                 Erased::<Converse>::tool(),
                 Erased::<TaskCompletion>::tool(),
             ]),
+            workflow_only: Arc::new([
+                Erased::<DeleteFiles>::tool(),
+                Erased::<RenameFiles>::tool(),
+                Arc::new(DiscardChanges::new()),
+            ]),
         }
     }
 
-    /// The tool of exactly this name.
+    /// The tool of exactly this name, those of workflows too.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.tools.iter().find(|tool| tool.name() == name)
+        let all = self.tools.iter().chain(self.workflow_only.iter());
+        all.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// The tool a model means: exactly, or but for a known prefix and the case of letters.
+    /// Names of the tools that only a workflow uses: they are in no list, and for a model there is no such tool.
+    pub fn workflow_only(&self) -> Vec<&'static str> {
+        self.workflow_only.iter().map(|tool| tool.name()).collect()
+    }
+
+    /// The tool a model means: exactly, or but for a known prefix and the case of letters. Never one of a workflow.
     pub fn resolve(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         let name = name.trim();
         let bare = PREFIXES
             .iter()
             .find_map(|prefix| name.strip_prefix(prefix))
             .unwrap_or(name);
-        self.get(name).or_else(|| {
+        let exact = self.tools.iter().find(|tool| tool.name() == name);
+        exact.or_else(|| {
             self.tools
                 .iter()
                 .find(|tool| tool.name().eq_ignore_ascii_case(bare))

@@ -54,7 +54,10 @@ impl TypedTool for DeleteFiles {
             verb: Verb::Delete,
             target: bounds::count(named.len(), "path"),
             access,
-            body: ApprovalBody::Delete { files },
+            body: ApprovalBody::Delete {
+                files,
+                base: Vec::new(),
+            },
             undo,
             flow: Flow::Run,
         })
