@@ -21,6 +21,8 @@ export const sessions = {
     `“${title}” goes for good: its record, the outputs of its commands and its undo data. Files in the project stay as they are.`,
   deleteConfirm: 'Delete session',
   cancel: 'Cancel',
+  workflows: 'Workflows',
+  metrics: 'Metrics',
   settings: 'Settings',
   otherProject: 'Open another folder',
   project: 'Project',
