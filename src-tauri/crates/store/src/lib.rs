@@ -11,6 +11,7 @@ mod keys;
 mod lock;
 pub mod log;
 pub mod outputs;
+pub mod reviews;
 pub mod rules;
 pub mod sessions;
 pub mod settings;
