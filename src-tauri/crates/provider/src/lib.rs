@@ -20,7 +20,10 @@ mod sse;
 
 pub use base_url::BaseUrl;
 pub use chat::{ChatConfig, ChatProvider};
-pub use dialect::{TextCall, TextCallProblem, TextCalls, read_text_calls};
+pub use dialect::{
+    BrokenCall, PROMPT_LIMIT, TextCall, TextCallProblem, TextCalls, TextPart, enhanced_prompt, form,
+    read_text_calls,
+};
 pub use model::*;
 pub use scripted::{Script, ScriptError, ScriptPace, ScriptedProvider, lay_out_sample_project};
 pub use secret::Secret;

@@ -11,7 +11,8 @@ const DEPTH_LIMIT: usize = 64;
 pub(crate) enum LooseError {
     #[error("the text ends in the middle of the object")]
     Truncated,
-    #[error("{reason} at character {at}")]
+    /// `at` is the byte in the text.
+    #[error("{reason} at byte {at}")]
     Invalid { reason: &'static str, at: usize },
 }
 
@@ -49,10 +50,7 @@ impl Reader<'_> {
     }
 
     fn invalid<T>(&self, reason: &'static str) -> Result<T, LooseError> {
-        Err(LooseError::Invalid {
-            reason,
-            at: self.text[..self.at].chars().count() + 1,
-        })
+        Err(LooseError::Invalid { reason, at: self.at })
     }
 
     fn blanks(&mut self) {
@@ -61,6 +59,8 @@ impl Reader<'_> {
             let trimmed = rest.trim_start();
             self.at += rest.len() - trimmed.len();
             if !trimmed.starts_with("//") {
+                // One half of a comment's mark at the end may become a whole one.
+                self.at += usize::from(trimmed == "/");
                 return;
             }
             self.at += trimmed.find('\n').unwrap_or(trimmed.len());
@@ -163,15 +163,14 @@ impl Reader<'_> {
                 Ok(())
             }
             Some('u') => {
-                let Some(digits) = self.text.get(self.at..self.at + 4) else {
-                    return Err(LooseError::Truncated);
-                };
-                if !digits.chars().all(|c| c.is_ascii_hexdigit()) {
-                    return self.invalid("an escape that JSON does not know");
-                }
                 self.out.push_str("\\u");
-                self.out.push_str(digits);
-                self.at += 4;
+                for _ in 0..4 {
+                    match self.next() {
+                        None => return Err(LooseError::Truncated),
+                        Some(digit) if digit.is_ascii_hexdigit() => self.out.push(digit),
+                        Some(_) => return self.invalid("an escape that JSON does not know"),
+                    }
+                }
                 Ok(())
             }
             Some(_) => self.invalid("an escape that JSON does not know (write a backslash as \\\\)"),
@@ -202,7 +201,7 @@ impl Reader<'_> {
 }
 
 /// The mark that ends a string which begins with `open`.
-fn closing_quote(open: char) -> Option<char> {
+pub(crate) fn closing_quote(open: char) -> Option<char> {
     match open {
         '"' => Some('"'),
         '\'' => Some('\''),

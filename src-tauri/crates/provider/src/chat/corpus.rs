@@ -5,7 +5,7 @@ use super::names::ToolNames;
 use super::reader::AnswerReader;
 use super::{ChatConfig, ChatProvider};
 use crate::{Answer, AnswerPart, BaseUrl, CallArguments, ModelEvent, ToolSpec};
-use paddock_protocol::{ModelError, ProviderId};
+use paddock_protocol::{CallFormat, ModelError, ProviderId};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn provider() -> ChatProvider {
 fn read(pieces: &[&[u8]]) -> (Result<Answer, ModelError>, Vec<ModelEvent>) {
     let (tools, provider) = (tools(), provider());
     let names = ToolNames::new(&tools);
-    let mut reader = AnswerReader::new(&tools, &names);
+    let mut reader = AnswerReader::new(&tools, &names, CallFormat::Native);
     let mut events: Vec<ModelEvent> = Vec::new();
     let mut on_event = |event| match (events.last_mut(), event) {
         (Some(ModelEvent::Text(all)), ModelEvent::Text(text)) => all.push_str(&text),

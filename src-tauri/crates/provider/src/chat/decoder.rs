@@ -1,18 +1,14 @@
 //! A Chat Completions stream, or a whole answer, decoded into the neutral answer.
 
-use super::calls::{Calls, asked_call};
+use super::calls::Calls;
 use super::chunk;
 use super::names::ToolNames;
+use super::text_answer::{CUT_AT_LIMIT, CUT_BY_PROVIDER, TextAnswer, calls_in_text};
 use super::think::{Sorted, ThinkSplitter, split_lone_close};
-use crate::dialect::read_text_calls;
 use crate::runaway::RunawayGuard;
-use crate::{Answer, AnswerPart, AskedCall, Finish, ModelEvent, ToolSpec};
-use paddock_protocol::{FinishReason, Opaque, ProviderId, Usage};
+use crate::{Answer, AnswerPart, Finish, ModelEvent, ToolSpec};
+use paddock_protocol::{CallFormat, FinishReason, Opaque, ProviderId, Usage};
 use serde_json::Value;
-
-const CUT_AT_LIMIT: &str =
-    "the answer was cut at the output limit, so this call is not complete; write in smaller parts";
-const CUT_BY_PROVIDER: &str = "the provider stopped the answer, so this call may not be complete";
 
 /// Why an attempt must be given up.
 #[derive(Debug)]
@@ -39,6 +35,8 @@ pub(crate) struct ChatDecoder<'a> {
     names: &'a ToolNames,
     segments: Vec<Segment>,
     calls: Calls,
+    /// The text, where calls are written in it.
+    dialect: Option<TextAnswer<'a>>,
     think: ThinkSplitter,
     text_guard: RunawayGuard,
     reasoning_guard: RunawayGuard,
@@ -52,14 +50,20 @@ pub(crate) struct ChatDecoder<'a> {
 }
 
 impl<'a> ChatDecoder<'a> {
-    pub fn new(tools: &'a [ToolSpec], names: &'a ToolNames) -> Self {
+    pub fn new(tools: &'a [ToolSpec], names: &'a ToolNames, format: CallFormat) -> Self {
+        let dialect = TextAnswer::new(format, names);
         Self {
             tools,
             names,
             segments: Vec::new(),
             calls: Calls::default(),
             think: ThinkSplitter::default(),
-            text_guard: RunawayGuard::text(),
+            // Calls in the text hold files.
+            text_guard: match dialect {
+                Some(_) => RunawayGuard::arguments(),
+                None => RunawayGuard::text(),
+            },
+            dialect,
             reasoning_guard: RunawayGuard::text(),
             reasoning_field: false,
             think_tags: false,
@@ -166,6 +170,12 @@ impl<'a> ChatDecoder<'a> {
             .chain(legacy)
             .filter(|call| call.is_object())
         {
+            // Beside calls in the text they were not asked for; whether they count is decided at the end.
+            let mut silent = |_: ModelEvent| ();
+            let events: &mut dyn FnMut(ModelEvent) = match self.dialect {
+                Some(_) => &mut silent,
+                None => events,
+            };
             let (slot, new) = self
                 .calls
                 .push(call, damaged, self.names, events)
@@ -189,6 +199,10 @@ impl<'a> ChatDecoder<'a> {
                     self.reasoning(text, events)?;
                 }
                 Sorted::Text(text) => {
+                    if let Some(dialect) = &mut self.dialect {
+                        dialect.push(&text, events);
+                        continue;
+                    }
                     match self.segments.last_mut() {
                         Some(Segment::Text(all)) => all.push_str(&text),
                         _ => self.segments.push(Segment::Text(text.clone())),
@@ -228,7 +242,8 @@ impl<'a> ChatDecoder<'a> {
         self.think.finish(&mut held);
         // Guards cannot fire on so little; a failure here would be the same as before.
         let _ = self.sorted(held, events);
-        let empty = self.segments.is_empty() && self.details.is_empty();
+        let in_text = self.dialect.as_ref().map_or(0, TextAnswer::size);
+        let empty = self.segments.is_empty() && self.details.is_empty() && in_text == 0;
         let finish = match self.finish {
             Some(finish) => finish,
             None if self.done && !empty => FinishReason::Stop,
@@ -253,8 +268,22 @@ impl<'a> ChatDecoder<'a> {
                 }
             }
         }
-        if !native && cut.is_none() {
-            self.text_calls(&mut parts);
+        match self.dialect.take() {
+            Some(dialect) if !native || dialect.size() > 0 => {
+                let own: Vec<AnswerPart> = parts
+                    .extract_if(.., |part| matches!(part, AnswerPart::Call(_)))
+                    .collect();
+                let thought = parts
+                    .iter()
+                    .any(|part| matches!(part, AnswerPart::Reasoning { .. }))
+                    && own.is_empty();
+                let text = dialect.finish(finish, thought, self.names, self.tools, events);
+                let has_calls = text.iter().any(|part| matches!(part, AnswerPart::Call(_)));
+                parts.extend(text);
+                parts.extend(own.into_iter().filter(|_| !has_calls));
+            }
+            None if !native && cut.is_none() => self.text_calls(&mut parts),
+            _ => {}
         }
         self.attach_opaque(provider, model, &mut parts);
         let has_calls = parts.iter().any(|part| matches!(part, AnswerPart::Call(_)));
@@ -344,7 +373,7 @@ impl<'a> ChatDecoder<'a> {
     }
 
     fn estimate(&self, request_bytes: usize) -> Usage {
-        let mut output = 0;
+        let mut output = self.dialect.as_ref().map_or(0, TextAnswer::size);
         let mut reasoning = 0;
         for segment in &self.segments {
             match segment {
@@ -361,20 +390,6 @@ impl<'a> ChatDecoder<'a> {
             estimated: true,
         }
     }
-}
-
-/// Calls of offered tools, when a text consists of nothing else.
-pub(crate) fn calls_in_text(text: &str, names: &ToolNames, tools: &[ToolSpec]) -> Vec<AskedCall> {
-    let known: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let found = read_text_calls(text, &known);
-    if found.problem.is_some() || found.has_prose {
-        return Vec::new();
-    }
-    found
-        .calls
-        .iter()
-        .map(|call| asked_call(String::new(), &call.name, &call.arguments, names, tools))
-        .collect()
 }
 
 /// An estimate: 3.6 bytes per token, rounded up.

@@ -6,8 +6,9 @@
 
 use super::names::ToolNames;
 use super::quirks::Quirks;
+use crate::dialect::{Speaker, conversation};
 use crate::{AgentPart, CallResult, Message, ModelRequest};
-use paddock_protocol::{Opaque, ProviderId};
+use paddock_protocol::{CallFormat, Opaque, ProviderId};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -78,26 +79,20 @@ pub(crate) struct HistoryWriter<'a> {
 
 impl HistoryWriter<'_> {
     /// All messages of a request, system text first.
-    pub fn messages<'a>(&self, request: &'a ModelRequest) -> Vec<WireMessage<'a>> {
+    pub fn messages<'a>(&self, request: &'a ModelRequest, system: &'a str) -> Vec<WireMessage<'a>> {
         let mut out = Vec::with_capacity(request.messages.len() + 1);
-        let system = request.system.trim_end();
+        let system = system.trim_end();
         if !system.is_empty() && !self.quirks.no_system_role {
             out.push(WireMessage::new("system", system));
         }
-        let mut ids = Ids::new(self.quirks.short_ids);
-        let mut messages = request.messages.iter().peekable();
-        while let Some(message) = messages.next() {
-            match message {
-                Message::User { text } => self.user(text, &mut out),
-                Message::Agent { parts } => {
-                    let results = match messages.peek() {
-                        Some(Message::Results { results }) => results.as_slice(),
-                        _ => &[],
-                    };
-                    self.agent(parts, results, &request.model, &mut ids, &mut out);
-                }
-                // Taken with the calls that they answer; without calls they are orphans.
-                Message::Results { .. } => {}
+        match request.format {
+            CallFormat::Native => self.native(request, &mut out),
+            CallFormat::Json | CallFormat::Xml => {
+                let said = conversation(&request.messages, request.format);
+                out.extend(said.into_iter().map(|(speaker, text)| match speaker {
+                    Speaker::User => WireMessage::new("user", text),
+                    Speaker::Agent => WireMessage::new("assistant", text),
+                }));
             }
         }
         if self.quirks.no_system_role && !system.is_empty() {
@@ -110,6 +105,26 @@ impl HistoryWriter<'_> {
             }
         }
         out
+    }
+
+    /// Calls and results as the protocol has them.
+    fn native<'a>(&self, request: &'a ModelRequest, out: &mut Vec<WireMessage<'a>>) {
+        let mut ids = Ids::new(self.quirks.short_ids);
+        let mut messages = request.messages.iter().peekable();
+        while let Some(message) = messages.next() {
+            match message {
+                Message::User { text } => self.user(text, out),
+                Message::Agent { parts } => {
+                    let results = match messages.peek() {
+                        Some(Message::Results { results }) => results.as_slice(),
+                        _ => &[],
+                    };
+                    self.agent(parts, results, &request.model, &mut ids, out);
+                }
+                // Taken with the calls that they answer; without calls they are orphans.
+                Message::Results { .. } => {}
+            }
+        }
     }
 
     fn user<'a>(&self, text: &'a str, out: &mut Vec<WireMessage<'a>>) {

@@ -10,22 +10,25 @@ mod names;
 mod quirks;
 mod reader;
 mod request;
+mod text_answer;
 mod think;
 
 pub(crate) use decoder::tokens;
 pub(crate) use think::split_lone_close;
 
+use crate::dialect::PromptCache;
 use crate::failure::{Origin, ServerWords};
 use crate::http::{Body, Http, Incoming, Outgoing, TransportError};
 use crate::{Answer, AnswerPart, BaseUrl, Finish, ModelEvent, ModelRequest, Provider, Secret};
 use async_trait::async_trait;
-use decoder::{DecodeFailure, calls_in_text};
+use decoder::DecodeFailure;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use names::ToolNames;
 use paddock_protocol::{FinishReason, Millis, ModelError, ModelErrorKind, ProviderId, Usage};
 use quirks::Quirks;
 use reader::{AnswerReader, ReadFailure};
 use std::sync::{Mutex, PoisonError};
+use text_answer::calls_in_text;
 
 /// Requests for one answer: the first, and one for each thing learnt from a refusal.
 const TRIES: usize = 6;
@@ -58,6 +61,7 @@ pub struct ChatProvider {
     origin: Origin,
     http: Http,
     quirks: Mutex<Quirks>,
+    prompts: PromptCache,
 }
 
 impl ChatProvider {
@@ -73,6 +77,7 @@ impl ChatProvider {
                 local: config.local,
             },
             http: Http::new(),
+            prompts: PromptCache::default(),
         }
     }
 
@@ -158,7 +163,7 @@ impl ChatProvider {
         request_bytes: usize,
         on_event: &mut (dyn FnMut(ModelEvent) + Send),
     ) -> Result<Answer, ModelError> {
-        let mut reader = AnswerReader::new(&request.tools, names);
+        let mut reader = AnswerReader::new(&request.tools, names, request.format);
         let failed = |failure| self.read_error(incoming.status, failure);
         loop {
             match next_bytes(&mut incoming.body, reader.is_finished()).await {
@@ -243,14 +248,16 @@ impl Provider for ChatProvider {
         on_event: &mut (dyn FnMut(ModelEvent) + Send),
     ) -> Result<Answer, ModelError> {
         let names = ToolNames::new(&request.tools);
+        let system = self.prompts.prompt(request);
         let mut tries = 1;
         loop {
-            let body = request::body(&self.id, request, &names, &self.quirks()).map_err(|error| {
-                ModelError::new(
-                    ModelErrorKind::BadRequest,
-                    format!("The request could not be written: {error}."),
-                )
-            })?;
+            let body =
+                request::body(&self.id, request, &system, &names, &self.quirks()).map_err(|error| {
+                    ModelError::new(
+                        ModelErrorKind::BadRequest,
+                        format!("The request could not be written: {error}."),
+                    )
+                })?;
             let request_bytes = body.len();
             let mut incoming = self
                 .send(http::Method::POST, "chat/completions", body, request.silence)

@@ -51,6 +51,20 @@ impl ToolNames {
         }
     }
 
+    /// The own names, in the order of the tools.
+    pub fn own(&self) -> Vec<&str> {
+        self.wire.iter().map(|(own, _)| own.as_str()).collect()
+    }
+
+    /// Every name that means an offered tool exactly.
+    pub fn all(&self) -> Vec<&str> {
+        let names = self.wire.iter();
+        names
+            .flat_map(|(own, wire)| [Some(own.as_str()), (wire != own).then_some(wire.as_str())])
+            .flatten()
+            .collect()
+    }
+
     /// Whether the text is exactly the name of an offered tool.
     pub fn is_known(&self, wire: &str) -> bool {
         self.own_by_wire.contains_key(wire)

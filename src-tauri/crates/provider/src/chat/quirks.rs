@@ -27,6 +27,8 @@ pub(crate) struct Quirks {
     pub plain_schemas: bool,
     /// Reasoning must be sent back with the calls that it led to.
     pub echo_reasoning: bool,
+    /// Stop sequences are refused.
+    pub no_stop: bool,
 }
 
 impl Quirks {
@@ -39,6 +41,8 @@ impl Quirks {
                 TokenField::MaxTokens
             },
             short_ids: host.ends_with("mistral.ai"),
+            // Its reasoning models refuse them.
+            no_stop: host == "api.openai.com",
             ..Self::default()
         }
     }
@@ -67,6 +71,17 @@ impl Quirks {
         }
         if refused && (text.contains("max_tokens") || text.contains("max_completion_tokens")) {
             self.switch_token_field(&text);
+        }
+        let names_stop = [
+            "'stop'",
+            "\"stop\"",
+            "`stop`",
+            "parameter: stop",
+            "field stop",
+            "argument stop",
+        ];
+        if refused && names_stop.iter().any(|name| text.contains(name)) {
+            self.no_stop = true;
         }
         if text.contains("length of 9") || text.contains("exactly 9") {
             self.short_ids = true;

@@ -6,7 +6,7 @@ use super::decoder::{ChatDecoder, DecodeFailure};
 use super::names::ToolNames;
 use crate::sse::{EVENT_LIMIT, SseEvent, SseFramer};
 use crate::{Answer, ModelEvent, ToolSpec};
-use paddock_protocol::ProviderId;
+use paddock_protocol::{CallFormat, ProviderId};
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -47,9 +47,9 @@ pub(crate) struct AnswerReader<'a> {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<'a> AnswerReader<'a> {
-    pub fn new(tools: &'a [ToolSpec], names: &'a ToolNames) -> Self {
+    pub fn new(tools: &'a [ToolSpec], names: &'a ToolNames, format: CallFormat) -> Self {
         Self {
-            decoder: ChatDecoder::new(tools, names),
+            decoder: ChatDecoder::new(tools, names, format),
             mode: Mode::Open(Vec::new()),
             began: false,
             events: Vec::new(),

@@ -3,9 +3,10 @@
 use super::history::{HistoryWriter, WireMessage};
 use super::names::ToolNames;
 use super::quirks::{Quirks, TokenField};
+use crate::dialect::stop_sequences;
 use crate::{ModelRequest, ToolSpec};
 use bytes::Bytes;
-use paddock_protocol::ProviderId;
+use paddock_protocol::{CallFormat, ProviderId};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -22,6 +23,8 @@ struct WireRequest<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop: &'static [&'static str],
 }
 
 #[derive(Serialize)]
@@ -43,10 +46,11 @@ struct WireFunction<'a> {
     parameters: Value,
 }
 
-/// Writes the body. The same request always gives the same bytes.
+/// Writes the body; `system` is the system prompt as this request's format wants it. The same request always gives the same bytes.
 pub(crate) fn body(
     provider: &ProviderId,
     request: &ModelRequest,
+    system: &str,
     names: &ToolNames,
     quirks: &Quirks,
 ) -> Result<Bytes, serde_json::Error> {
@@ -57,8 +61,7 @@ pub(crate) fn body(
     };
     let wire = WireRequest {
         model: &request.model,
-        tools: request
-            .tools
+        tools: native_tools(request)
             .iter()
             .map(|tool| WireTool {
                 kind: "function",
@@ -69,7 +72,7 @@ pub(crate) fn body(
                 },
             })
             .collect(),
-        messages: writer.messages(request),
+        messages: writer.messages(request, system),
         stream: true,
         stream_options: (!quirks.no_stream_options).then_some(StreamOptions { include_usage: true }),
         max_tokens: request
@@ -78,8 +81,20 @@ pub(crate) fn body(
         max_completion_tokens: request
             .max_output
             .filter(|_| quirks.token_field == TokenField::MaxCompletionTokens),
+        stop: match quirks.no_stop {
+            true => &[],
+            false => stop_sequences(request.format),
+        },
     };
     Ok(serde_json::to_vec(&wire)?.into())
+}
+
+/// The tools of the field `tools`; in a dialect they are told in the system prompt.
+fn native_tools(request: &ModelRequest) -> &[ToolSpec] {
+    match request.format {
+        CallFormat::Native => &request.tools,
+        CallFormat::Json | CallFormat::Xml => &[],
+    }
 }
 
 /// The schema as all servers take it: an object with `properties`, also when there are none.
@@ -168,8 +183,11 @@ mod tests {
         };
         let names = ToolNames::new(&request.tools);
         let provider = ProviderId::new("p");
-        let first = body(&provider, &request, &names, quirks).unwrap();
-        assert_eq!(first, body(&provider, &request, &names, quirks).unwrap());
+        let first = body(&provider, &request, &request.system, &names, quirks).unwrap();
+        assert_eq!(
+            first,
+            body(&provider, &request, &request.system, &names, quirks).unwrap()
+        );
         serde_json::from_slice(&first).unwrap()
     }
 
@@ -435,6 +453,7 @@ mod tests {
         let bytes = body(
             &ProviderId::new("p"),
             &request,
+            &request.system,
             &ToolNames::default(),
             &Quirks::default(),
         )

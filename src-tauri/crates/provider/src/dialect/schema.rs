@@ -1,0 +1,79 @@
+//! A tool's schema as text, in the lengths that a prompt has room for.
+
+use serde_json::{Map, Value, json};
+
+/// The schema in one line of JSON; no character of it can end an element of XML.
+pub(super) fn whole(schema: &Value) -> String {
+    let mut schema = match schema {
+        Value::Object(map) => map.clone(),
+        _ => Map::new(),
+    };
+    schema.remove("$schema");
+    line(&Value::Object(schema))
+}
+
+/// Without the descriptions of the parameters.
+pub(super) fn without_descriptions(schema: &Value) -> String {
+    let mut schema = schema.clone();
+    drop_descriptions(&mut schema);
+    whole(&schema)
+}
+
+/// Names and types only: `{"path": "string", "limit?": "integer"}`.
+pub(super) fn names_and_types(schema: &Value) -> String {
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let properties = schema["properties"].as_object();
+    let short: Map<String, Value> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, property)| {
+            let mark = if required.contains(&name.as_str()) {
+                ""
+            } else {
+                "?"
+            };
+            (format!("{name}{mark}"), json!(type_of(property)))
+        })
+        .collect();
+    line(&Value::Object(short))
+}
+
+/// The type of a property in a word.
+pub(super) fn type_of(property: &Value) -> String {
+    let kind = match &property["type"] {
+        Value::String(kind) => kind.clone(),
+        Value::Array(kinds) => {
+            let kinds: Vec<&str> = kinds.iter().filter_map(Value::as_str).collect();
+            kinds.join("|")
+        }
+        _ if property["enum"].is_array() => "string".to_owned(),
+        _ => "any".to_owned(),
+    };
+    match kind.as_str() {
+        "array" if property["items"].is_object() => format!("array of {}", type_of(&property["items"])),
+        _ => kind,
+    }
+}
+
+fn line(value: &Value) -> String {
+    value.to_string().replace('<', "\\u003c")
+}
+
+/// Removes `description` where it is one, not where it is the name of a property.
+fn drop_descriptions(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if map.get("description").is_some_and(Value::is_string) {
+                map.remove("description");
+            }
+            map.values_mut().for_each(drop_descriptions);
+        }
+        Value::Array(list) => list.iter_mut().for_each(drop_descriptions),
+        _ => {}
+    }
+}
