@@ -98,6 +98,18 @@ pub const RUN: Command = Command {
             &["plan", "act", "admin"],
             "plan only looks, act is the usual, admin has raised limits",
         ),
+        choice(
+            "--profile",
+            "P",
+            &["standard", "quick", "production", "complex", "development"],
+            "limits of iterations, time and repetitions (default: the settings')",
+        ),
+        choice(
+            "--calls",
+            "C",
+            &["native", "json", "xml"],
+            "how the model is asked to call tools (default: the settings', else native)",
+        ),
         flag(
             "--max-iterations",
             "N",

@@ -44,7 +44,7 @@ impl From<ClientError> for Failure {
         let code = match error.code {
             BadRequest | FolderRefused | NotFound | NotNow | NoModel => BAD_USAGE,
             Model => MODEL_FAILED,
-            Busy | Keyring | Storage | Internal => FAULT,
+            Busy | FolderBusy | Keyring | Storage | Internal => FAULT,
         };
         Self::new(code, error.to_string())
     }

@@ -27,6 +27,7 @@ fn kind(tool: &dyn Tool) -> &'static str {
         ToolKind::Write => "write",
         ToolKind::Command => "command",
         ToolKind::Breaking => "breaking",
+        ToolKind::Loop => "loop",
     }
 }
 
@@ -205,9 +206,20 @@ async fn carry_out(tool: &dyn Tool, arguments: &str, mut cx: CallContext) -> Res
         })
     };
     Ok(match prepared.flow {
-        Flow::Run => Called::of(tool.run(arguments, &cx).await?),
+        Flow::Run => {
+            let limit = cx.command_time.as_duration();
+            match tokio::time::timeout(limit, tool.run(arguments, &cx)).await {
+                Ok(output) => Called::of(output?),
+                Err(_) => Called::failed(format!(
+                    "It did not end within {} s and was ended.",
+                    limit.as_secs()
+                )),
+            }
+        }
         Flow::Finish { result } => said(result),
         Flow::Say { message } => said(message),
+        Flow::Plan { tasks } => said(tasks.iter().map(|task| format!("{}\n", task.text)).collect()),
+        Flow::Delegate { .. } => Called::failed("A sub-agent needs a session: use paddock run."),
         Flow::Ask { .. } => Called::failed("A question needs a session with a person: use paddock run."),
     })
 }

@@ -27,7 +27,7 @@ struct Incoming {
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Ask {
-    Request(Request),
+    Request(Box<Request>),
     Attach(SessionId),
     Detach(SessionId),
 }
@@ -108,11 +108,11 @@ impl Client {
             Ask::Request(request) if may_take_long(&request) => {
                 let (paddock, out) = (self.paddock.clone(), self.out.clone());
                 tokio::spawn(async move {
-                    answer(&out, Some(id), reply(paddock.request(request).await));
+                    answer(&out, Some(id), reply(paddock.request(*request).await));
                 });
             }
             Ask::Request(request) => {
-                answer(&self.out, Some(id), reply(self.paddock.request(request).await));
+                answer(&self.out, Some(id), reply(self.paddock.request(*request).await));
             }
             Ask::Attach(session) => self.attach(id, session).await,
             Ask::Detach(session) => {

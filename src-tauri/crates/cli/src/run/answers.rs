@@ -26,6 +26,10 @@ impl Answers {
         }
     }
 
+    pub fn has_person(self) -> bool {
+        self.has_person
+    }
+
     pub fn to_approval(self, request: &ApprovalRequest) -> Answer {
         let approve = Decision::Approve {
             scope: AnswerScope::Once,

@@ -60,6 +60,8 @@ pub async fn run(arguments: &Arguments) -> Result<u8, Failure> {
         approvals: Vec::new(),
         unanswered: None,
         question: None,
+        overdue: Vec::new(),
+        workflow: opened.snapshot.workflow.is_some(),
         show,
         output,
     };
@@ -101,14 +103,12 @@ async fn begin(
              --provider demo shows Paddock without one.",
         ));
     }
-    let limits = wish.max_iterations.map(|iterations| Limits {
-        iterations,
-        ..paddock.settings().limits
-    });
     let session_wish = SessionWish {
         model,
         role: wish.role,
-        limits,
+        limits: wish.limits(&paddock.settings()),
+        format: wish.calls,
+        autonomy: None,
     };
     let session = paddock.create_session(&project, session_wish).await?;
     let (snapshot, events) = paddock.attach(&session).await?;
@@ -136,6 +136,12 @@ async fn resume(
     let op = wish::resuming(&snapshot, wish)?;
     if let Some(model) = model {
         paddock.submit(session, Op::SetModel { model }).await?;
+    }
+    if let Some(format) = wish.calls.filter(|format| *format != config.format) {
+        paddock.submit(session, Op::SetFormat { format }).await?;
+    }
+    if let Some(limits) = wish.profile.map(Limits::of) {
+        paddock.submit(session, Op::SetLimits { limits }).await?;
     }
     if let Some(role) = wish.role.filter(|role| *role != config.role) {
         paddock.submit(session, Op::SetRole { role }).await?;

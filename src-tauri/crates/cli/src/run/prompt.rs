@@ -137,6 +137,59 @@ impl Desk<'_> {
     }
 }
 
+impl Desk<'_> {
+    /// What to do with a command that passed its time limit.
+    pub async fn overdue(&mut self, overdue: &Overdue) -> Said<Op> {
+        let style = self.view.style();
+        let title = format!(
+            "\nThis command still runs: {}",
+            plain::short(&overdue.command, 200)
+        );
+        self.view.line(&style.attention(&title), self.output);
+        let how = format!(
+            "{} keep waiting · {} to the background · {} end it · {} stop > ",
+            style.bold("w"),
+            style.bold("b"),
+            style.bold("e"),
+            style.bold("q")
+        );
+        let call = overdue.call.clone();
+        loop {
+            self.view.ask(&how, self.output);
+            let line = match self.lines.next(self.interrupts).await {
+                Said::Answer(line) => line,
+                Said::Stop => return Said::Stop,
+            };
+            return match line.to_ascii_lowercase().as_str() {
+                "w" => Said::Answer(Op::KeepWaiting { call }),
+                "b" => Said::Answer(Op::ToBackground { call }),
+                "e" => Said::Answer(Op::EndCall { call }),
+                "q" => Said::Stop,
+                _ => continue,
+            };
+        }
+    }
+}
+
+/// A command that passed its time limit and still runs.
+#[derive(Clone, Debug)]
+pub struct Overdue {
+    pub call: CallId,
+    pub command: String,
+}
+
+impl Overdue {
+    pub fn of(item: &Item) -> Option<Self> {
+        match &item.kind {
+            ItemKind::Call(call) if call.overdue && item.status == ItemStatus::Running => Some(Self {
+                call: call.call.clone(),
+                command: call.target.clone(),
+            }),
+            _ => None,
+        }
+    }
+}
+
 fn choices(request: &ApprovalRequest, wider: bool, style: Style) -> String {
     let key = |key: &str| style.bold(key);
     let mut text = format!("{} approve once", key("y"));

@@ -1,7 +1,7 @@
 //! Follows one turn to its end: shows every event, answers what waits, and turns Ctrl+C into a stop.
 
 use super::answers::{Answer, Answers};
-use super::prompt::{Desk, Lines, Question, Said};
+use super::prompt::{Desk, Lines, Overdue, Question, Said};
 use crate::failure::{COMPLETED, FAULT, Failure, MODEL_FAILED, NOBODY_TO_ASK, PAUSED};
 use crate::jsonl;
 use crate::output::Output;
@@ -43,6 +43,10 @@ pub struct Turn<'a> {
     /// An approval for which nobody can be asked.
     pub unanswered: Option<ApprovalRequest>,
     pub question: Option<Question>,
+    /// Commands that passed their time limit, in the order in which they did.
+    pub overdue: Vec<Overdue>,
+    /// A workflow goes on: the end of one turn is not the end of the run.
+    pub workflow: bool,
     pub show: Show,
     pub output: Output,
 }
@@ -144,7 +148,7 @@ impl Turn<'_> {
     }
 
     fn waits_for_person(&self) -> bool {
-        !self.approvals.is_empty()
+        !self.approvals.is_empty() || !self.overdue.is_empty()
     }
 
     fn show(&mut self, event: &Event) {
@@ -177,7 +181,26 @@ impl Turn<'_> {
             | EventMsg::ItemUpdated { item }
             | EventMsg::ItemCompleted { item } => {
                 self.note_question(&item);
+                self.note_overdue(&item).await?;
                 Ok(Next::GoOn)
+            }
+            EventMsg::WorkflowStarted { .. } => {
+                self.workflow = true;
+                Ok(Next::GoOn)
+            }
+            EventMsg::WorkflowEnded { end } => {
+                self.workflow = false;
+                match end {
+                    WorkflowEnd::Completed => self.meet_status(TurnStatus::Completed).await,
+                    WorkflowEnd::Stopped => Ok(Next::End(End::stopped())),
+                    WorkflowEnd::Failed => Ok(Next::End(End {
+                        code: FAULT,
+                        sentence: Some(
+                            "A step of the workflow failed; the steps after it were not begun.".to_owned(),
+                        ),
+                        ended: true,
+                    })),
+                }
             }
             EventMsg::TurnChanged { status, .. } => self.meet_status(status).await,
             EventMsg::OpRefused { error } => {
@@ -205,6 +228,32 @@ impl Turn<'_> {
         }
     }
 
+    /// Where nobody can be asked, a command that passed its limit is ended, and the model is told.
+    async fn note_overdue(&mut self, item: &Item) -> Result<(), Failure> {
+        let ItemKind::Call(call) = &item.kind else {
+            return Ok(());
+        };
+        let known = self.overdue.iter().any(|overdue| overdue.call == call.call);
+        match Overdue::of(item) {
+            Some(overdue) if !known && self.answers.has_person() => self.overdue.push(overdue),
+            Some(overdue) if !known => {
+                let call = overdue.call;
+                self.submit_unless_over(Op::EndCall { call }).await?;
+            }
+            Some(_) => {}
+            None => self.overdue.retain(|overdue| overdue.call != call.call),
+        }
+        Ok(())
+    }
+
+    /// What was asked about may have ended meanwhile.
+    async fn submit_unless_over(&self, op: Op) -> Result<(), Failure> {
+        match self.paddock.submit(&self.session, op).await {
+            Err(error) if matches!(error.code, ErrorCode::NotNow | ErrorCode::NotFound) => Ok(()),
+            done => Ok(done?),
+        }
+    }
+
     /// An approval that waits. Where nobody can be asked, what runs beside it may end first.
     async fn meet(&mut self, request: ApprovalRequest) -> Result<(), Failure> {
         match self.answers.to_approval(&request) {
@@ -216,12 +265,7 @@ impl Turn<'_> {
     }
 
     async fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), Failure> {
-        let op = Op::Decide { approval, decision };
-        match self.paddock.submit(&self.session, op).await {
-            // Withdrawn or answered by a rule in the meantime.
-            Err(error) if error.code == ErrorCode::NotFound => Ok(()),
-            decided => Ok(decided?),
-        }
+        self.submit_unless_over(Op::Decide { approval, decision }).await
     }
 
     async fn meet_status(&mut self, status: TurnStatus) -> Result<Next, Failure> {
@@ -233,7 +277,9 @@ impl Turn<'_> {
             }))
         };
         match status {
+            TurnStatus::Completed if self.workflow => Ok(Next::GoOn),
             TurnStatus::Completed => end(COMPLETED, None, true),
+            TurnStatus::Stopped | TurnStatus::Failed if self.workflow => Ok(Next::GoOn),
             TurnStatus::Stopped => Ok(Next::End(End::stopped())),
             TurnStatus::Failed => end(
                 MODEL_FAILED,
@@ -309,6 +355,12 @@ impl Turn<'_> {
                     self.decide(request.id, decision).await
                 }
             }
+        } else if !self.overdue.is_empty() {
+            let overdue = self.overdue.remove(0);
+            match desk.overdue(&overdue).await {
+                Said::Stop => self.stop().await,
+                Said::Answer(op) => self.submit_unless_over(op).await,
+            }
         } else if let Some(question) = self.question.take() {
             match desk.question(&question).await {
                 Said::Stop => self.stop().await,
@@ -326,9 +378,7 @@ impl Turn<'_> {
     async fn stop(&mut self) -> Result<(), Failure> {
         self.approvals.clear();
         self.question = None;
-        match self.paddock.submit(&self.session, Op::Stop).await {
-            Err(error) if error.code == ErrorCode::NotNow => Ok(()),
-            stopped => Ok(stopped?),
-        }
+        self.overdue.clear();
+        self.submit_unless_over(Op::Stop).await
     }
 }

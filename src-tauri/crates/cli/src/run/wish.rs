@@ -41,6 +41,9 @@ pub struct Wish {
     pub task: Option<String>,
     pub approve: Approve,
     pub role: Option<Role>,
+    pub profile: Option<LimitProfile>,
+    /// How the model is asked to call tools.
+    pub calls: Option<CallFormat>,
     pub max_iterations: Option<u32>,
     pub format: Format,
     pub resume: Option<SessionId>,
@@ -65,6 +68,20 @@ impl Wish {
             Some("jsonl") => Format::Jsonl,
             _ => Format::Text,
         };
+        let profile = match arguments.value("--profile") {
+            Some("quick") => Some(LimitProfile::Quick),
+            Some("production") => Some(LimitProfile::Production),
+            Some("complex") => Some(LimitProfile::Complex),
+            Some("development") => Some(LimitProfile::Development),
+            Some(_) => Some(LimitProfile::Standard),
+            None => None,
+        };
+        let calls = match arguments.value("--calls") {
+            Some("native") => Some(CallFormat::Native),
+            Some("json") => Some(CallFormat::Json),
+            Some("xml") => Some(CallFormat::Xml),
+            _ => None,
+        };
         let max_iterations = arguments.number("--max-iterations")?;
         let ceiling = Limits::ceiling(role.unwrap_or_default());
         if max_iterations.is_some_and(|most| most > ceiling) {
@@ -82,10 +99,23 @@ impl Wish {
             task: task(arguments)?,
             approve,
             role,
+            profile,
+            calls,
             max_iterations,
             format,
             resume,
         })
+    }
+
+    /// Limits that differ from the settings.
+    pub fn limits(&self, settings: &Settings) -> Option<Limits> {
+        let base = match self.profile {
+            Some(profile) => Limits::of(profile),
+            None => settings.limits.clone(),
+        };
+        let iterations = self.max_iterations.unwrap_or(base.iterations);
+        let differs = self.profile.is_some() || self.max_iterations.is_some();
+        differs.then_some(Limits { iterations, ..base })
     }
 
     /// Iterations that a paused turn gets more.

@@ -15,6 +15,10 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
         words::verb(request.verb),
         plain::short(&request.target, 200)
     );
+    let title = match &request.origin {
+        Some(origin) => format!("{title}  (main › {})", plain::short(&origin.name, 60)),
+        None => title,
+    };
     let _ = writeln!(card, "\n{}", style.attention(&style.bold(&title)));
     if request.renewed {
         card.push_str("  The file changed after the proposal; this is the renewed change.\n");
@@ -48,7 +52,9 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
             }
         }
         ApprovalBody::Change { change, .. } => push_change(&mut card, change, style),
-        ApprovalBody::Changes { changes: files, .. } | ApprovalBody::Delete { files, .. } => files.iter().for_each(|file| push_change(&mut card, file, style)),
+        ApprovalBody::Changes { changes: files, .. } | ApprovalBody::Delete { files, .. } => {
+            files.iter().for_each(|file| push_change(&mut card, file, style))
+        }
         ApprovalBody::Other => {
             let _ = writeln!(card, "  {}", plain::short(&request.arguments, 2_000));
         }

@@ -85,6 +85,12 @@ impl TextView {
                 };
                 self.line(&self.style.dim(&what), output);
             }
+            EventMsg::PlanChanged { tasks } => {
+                for task in tasks {
+                    let line = words::task(task);
+                    self.line(&line, output);
+                }
+            }
             EventMsg::OpRefused { error } => {
                 let text = plain::text(&error.to_string());
                 self.line(&self.style.bad(&text), output);
@@ -184,7 +190,7 @@ impl TextView {
     fn completed(&mut self, item: &Item, output: &mut Output) {
         let streamed = self.streaming.remove(&item.id);
         match &item.kind {
-            ItemKind::UserMessage { text, delivery } => {
+            ItemKind::UserMessage { text, delivery, .. } => {
                 let from = match delivery {
                     Delivery::Start => "You",
                     _ => "You, meanwhile",
@@ -235,6 +241,13 @@ impl TextView {
             plain::line(name),
             plain::short(&call.target, TARGET)
         );
+        if let Some(agent) = &call.sub_agent {
+            line.push_str(&style.dim(&format!(
+                "  {}, {} tokens",
+                words::count(agent.iteration.into(), "iteration"),
+                words::thousands(agent.usage.total())
+            )));
+        }
         let facts = call.output.as_ref().map(words::facts).unwrap_or_default();
         let facts = match item.status {
             ItemStatus::Rejected => {
@@ -289,6 +302,15 @@ impl TextView {
                 "The model is now {} of {}.",
                 plain::line(&to.model),
                 plain::line(to.provider.as_str())
+            )),
+            ItemKind::Workflow {
+                title, step, of, end, ..
+            } => style.dim(&words::workflow(title, *step, *of, *end)),
+            ItemKind::ProcessEnded { process, end } => style.dim(&format!(
+                "{} ({}) {}.",
+                plain::line(process.id.as_str()),
+                plain::short(&process.command, 80),
+                words::process_end(*end)
             )),
             ItemKind::TurnSummary { report } => format!("\n{}", style.bold(&words::report(report))),
             // Said once more at the end, with what to do.

@@ -44,7 +44,43 @@ pub fn verb(verb: Verb) -> &'static str {
         Verb::Ask => "Ask",
         Verb::Finish => "Finish",
         Verb::Say => "Say",
+        Verb::Plan => "Plan",
+        Verb::Note => "Note",
+        Verb::Delegate => "Delegate",
+        Verb::End => "End",
         Verb::Use => "Use",
+    }
+}
+
+pub fn task(task: &PlanTask) -> String {
+    let mark = match task.state {
+        TaskState::Open => "○",
+        TaskState::Doing => "●",
+        TaskState::Done => "✓",
+        TaskState::Dropped => "⊘",
+    };
+    format!("  {mark} {}", super::plain::line(&task.text))
+}
+
+/// A workflow that begins a step or ends.
+pub fn workflow(title: &str, step: u32, of: u32, end: Option<WorkflowEnd>) -> String {
+    let title = super::plain::line(title);
+    match end {
+        None => format!("Workflow {title}, step {step} of {of}"),
+        Some(WorkflowEnd::Completed) => format!("Workflow {title} is done."),
+        Some(WorkflowEnd::Failed) => format!("Workflow {title} ended: step {step} of {of} failed."),
+        Some(WorkflowEnd::Stopped) => format!("Workflow {title} was stopped at step {step} of {of}."),
+    }
+}
+
+pub fn process_end(end: ProcessEnd) -> String {
+    match end {
+        ProcessEnd::Exited { code: Some(code) } => format!("ended with exit code {code}"),
+        ProcessEnd::Exited { code: None } => "was ended by a signal".to_owned(),
+        ProcessEnd::EndedByPerson => "was ended by you".to_owned(),
+        ProcessEnd::EndedByAgent => "was ended by the agent".to_owned(),
+        ProcessEnd::Closed => "ended with the session".to_owned(),
+        ProcessEnd::Lost => "ended when the program was closed".to_owned(),
     }
 }
 
@@ -83,6 +119,7 @@ pub fn facts(output: &CallOutput) -> String {
                 facts.push(format!("moved away: {}", quarantined.join(", ")));
             }
         }
+        Some(OutputFacts::Background { process }) => facts.push(format!("in the background as {process}")),
         Some(OutputFacts::Answer { .. }) | None => {}
     }
     if let Some(code) = output.exit_code {

@@ -1,7 +1,7 @@
 //! Decisions of the person. First answer wins; what does not fit changes nothing and says so.
 
 use super::Draft;
-use super::call::is_confined;
+use super::judged::is_confined;
 use crate::session::input::Effect;
 use crate::session::live_turn::LiveCall;
 use crate::session::words;

@@ -6,6 +6,8 @@
 mod answer;
 mod approval;
 mod call;
+mod ended;
+mod judged;
 mod op;
 mod process;
 mod queue;

@@ -43,7 +43,7 @@ impl Draft<'_> {
             Op::Undo { call } => self.ask_undo(call, false),
             Op::Redo { call } => self.ask_undo(call, true),
             Op::KeepWaiting { call } => self.keep_waiting(&call),
-            Op::ToBackground { call } => self.to_background(&call),
+            Op::ToBackground { call } => self.move_to_background(&call),
             Op::EndProcess { process } => self.end_process(process),
             Op::StopEverything => self.stop_everything(),
             Op::SetQueue { messages } => self.set_queue(messages),

@@ -1,0 +1,288 @@
+//! A call is judged: its arguments were read, and it is refused, asked for, or let go.
+
+use super::Draft;
+use crate::session::input::{CallFailure, CallPlan};
+use crate::session::live_turn::LiveCall;
+use crate::session::words;
+use paddock_policy::{Circumstances, Decision as Ruling, Judgement, judge};
+use paddock_protocol::*;
+use paddock_tools::{Flow, ToolKind};
+
+impl Draft<'_> {
+    pub(super) fn prepared(&mut self, id: &CallId, arguments: &str, result: Result<CallPlan, CallFailure>) {
+        let Some(live) = self
+            .live_call(id)
+            .filter(|live| live.status == ItemStatus::Waiting && !live.judged)
+        else {
+            return;
+        };
+        let edited = live.granted.as_ref().and_then(|granted| granted.edited.clone());
+        let current = match &edited {
+            Some(edited) => edited == arguments,
+            None => self
+                .call_item(live.item)
+                .is_some_and(|call| call.arguments == arguments),
+        };
+        if !current {
+            return;
+        }
+        match result {
+            Ok(plan) => self.judge_plan(&live, plan, edited),
+            Err(CallFailure::Arguments(reason)) => {
+                let left = self.note_malformed(&reason, arguments);
+                let text = words::malformed(&reason, self.live.config.format, left);
+                self.finish_call(&live, ItemStatus::Failed, |call| {
+                    call.output = Some(CallOutput {
+                        text,
+                        ..CallOutput::default()
+                    });
+                });
+            }
+            Err(failure) => {
+                self.change_call(live.item, ItemStatus::Waiting, |call| {
+                    call.verdict = Some(free_verdict())
+                });
+                self.call_failed(&live, failure);
+            }
+        }
+        self.advance();
+    }
+
+    fn judge_plan(&mut self, live: &LiveCall, plan: CallPlan, edited: Option<String>) {
+        if self.kind(live) == ToolKind::Write && self.follows_open_write(live, &plan.target) {
+            // Its diff would be made against a file that is about to change: read again when its place has come.
+            self.change_call(live.item, ItemStatus::Waiting, |call| {
+                call.verb = plan.verb;
+                call.target.clone_from(&plan.target);
+            });
+            return;
+        }
+        let config = self.live.config.clone();
+        if let Some(reason) = self.absent_in_role(live, &plan) {
+            self.forbid(live, reason, Vec::new(), |call| {
+                call.verb = plan.verb;
+                call.target.clone_from(&plan.target);
+            });
+            return;
+        }
+        let rules = self.live.rules.clone();
+        let circumstances = Circumstances {
+            role: config.role,
+            autonomy: config.autonomy,
+            rules: &rules,
+            turn: self.turn().map_or(TurnId(0), |turn| turn.turn),
+            confined: is_confined(&plan.body),
+        };
+        let judgement = judge(&plan.access, &circumstances);
+        let seen = live
+            .granted
+            .as_ref()
+            .filter(|_| edited.is_some() && !live.renewed);
+        let approved =
+            seen.is_some_and(|seen| judgement.classes.iter().all(|class| seen.classes.contains(class)));
+        match &judgement.decision {
+            Ruling::Forbid(reason) => {
+                self.forbid(live, reason.clone(), judgement.trace.clone(), |call| {
+                    describe(call, &plan, &judgement);
+                });
+            }
+            Ruling::Ask if !approved && !self.previewed(&judgement) => {
+                self.ask_approval(live, plan, judgement, edited);
+            }
+            ruling => {
+                let by = match (&judgement.rule, ruling) {
+                    (_, Ruling::Ask) if !approved => DecidedBy::Workflow {
+                        name: self
+                            .live
+                            .workflow
+                            .as_ref()
+                            .map(|run| run.plan.name.clone())
+                            .unwrap_or_default(),
+                    },
+                    (_, Ruling::Ask) => DecidedBy::Person,
+                    (Some(rule), _) => DecidedBy::Rule { rule: rule.clone() },
+                    (None, _) => DecidedBy::Policy,
+                };
+                let scope = seen.map(|seen| seen.scope);
+                let trace = judgement.trace.clone();
+                self.change_call(live.item, ItemStatus::Waiting, |call| {
+                    describe(call, &plan, &judgement);
+                    call.verdict = Some(CallVerdict {
+                        by,
+                        allowed: true,
+                        reason: None,
+                        edited_arguments: edited,
+                        scope,
+                        trace,
+                    });
+                });
+                self.carry_out(live, plan.flow);
+            }
+        }
+    }
+
+    fn forbid(
+        &mut self,
+        live: &LiveCall,
+        reason: String,
+        trace: Vec<TraceLine>,
+        describe: impl FnOnce(&mut CallItem),
+    ) {
+        let verdict = CallVerdict {
+            allowed: false,
+            reason: Some(reason.clone()),
+            trace,
+            ..free_verdict()
+        };
+        self.finish_call(live, ItemStatus::Rejected, |call| {
+            describe(call);
+            call.verdict = Some(verdict);
+            call.output = Some(CallOutput {
+                text: reason,
+                ..CallOutput::default()
+            });
+        });
+    }
+
+    /// Why a call of the model does not exist for it, in its words: the role lacks the tool, or a cap is reached.
+    fn absent_in_role(&self, live: &LiveCall, plan: &CallPlan) -> Option<String> {
+        if self.is_workflow_turn() {
+            return None;
+        }
+        let own = self.live.config.own_role.as_ref();
+        if let Some(own) = own.filter(|own| !own.has(&live.tool)) {
+            return Some(words::not_in_role(&live.tool, &own.name));
+        }
+        match &plan.flow {
+            Flow::Delegate { writes, .. } => self.delegate_refusal(*writes),
+            _ => None,
+        }
+    }
+
+    /// The person confirmed the preview of this workflow's step; what is protected or outside is asked all the same.
+    fn previewed(&self, judgement: &Judgement) -> bool {
+        let asks = |class: &RiskClass| matches!(class, RiskClass::Protected | RiskClass::Outside);
+        self.is_workflow_turn() && !judgement.classes.iter().any(asks)
+    }
+
+    /// What the loop itself does at once with a call that may run.
+    fn carry_out(&mut self, live: &LiveCall, flow: Flow) {
+        match flow {
+            Flow::Plan { tasks } => {
+                self.emit(EventMsg::PlanChanged { tasks });
+                self.finish_call(live, ItemStatus::Done, |call| {
+                    call.output = Some(CallOutput {
+                        ok: true,
+                        text: words::PLAN_KEPT.to_owned(),
+                        ..CallOutput::default()
+                    });
+                });
+            }
+            Flow::Delegate { name, task, writes } => {
+                let agent = self.new_sub_agent(live, &name, &task, writes);
+                self.change_call(live.item, ItemStatus::Waiting, |call| {
+                    call.sub_agent = Some(agent)
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn ask_approval(
+        &mut self,
+        live: &LiveCall,
+        plan: CallPlan,
+        judgement: Judgement,
+        edited: Option<String>,
+    ) {
+        let Some(call) = self.call_item(live.item) else {
+            return;
+        };
+        let (turn, iteration) = self.turn().map_or((TurnId(0), 0), |t| (t.turn, t.iteration));
+        self.change_call(live.item, ItemStatus::Waiting, |call| {
+            describe(call, &plan, &judgement);
+            call.verdict = None;
+        });
+        let body = match plan.body {
+            ApprovalBody::Command {
+                command,
+                folder,
+                time_limit,
+                sandbox,
+                ..
+            } => ApprovalBody::Command {
+                command,
+                folder,
+                time_limit,
+                sandbox,
+                segments: judgement.segments,
+            },
+            body => body,
+        };
+        let (rule, remembered_as) = judgement.remembered.unzip();
+        let approval = ApprovalRequest {
+            id: live.call.approval(live.approvals + 1),
+            call: live.call.clone(),
+            item: live.item,
+            turn,
+            iteration,
+            requested: self.now,
+            tool: call.tool,
+            arguments: edited.unwrap_or(call.arguments),
+            verb: plan.verb,
+            target: plan.target,
+            access: plan.access,
+            classes: judgement.classes,
+            body,
+            agent_words: self.agent_words(turn, iteration),
+            undo: plan.undo,
+            trace: judgement.trace,
+            scopes: judgement.scopes,
+            rule,
+            remembered_as,
+            renewed: live.renewed,
+            from_before_restart: false,
+            origin: None,
+        };
+        self.emit(EventMsg::ApprovalRequested {
+            approval: Box::new(approval),
+        });
+    }
+
+    /// What the model wrote in this iteration.
+    fn agent_words(&self, turn: TurnId, iteration: u32) -> Option<String> {
+        let text = |item: &Item| match &item.kind {
+            ItemKind::AgentText { text } if item.turn == turn && item.iteration == iteration => {
+                Some(text.clone())
+            }
+            _ => None,
+        };
+        let fresh = self.fresh.iter().rev().find_map(|item| text(item));
+        fresh.or_else(|| self.base.items.iter().rev().take(16).find_map(|item| text(item)))
+    }
+}
+
+/// Whether the OS confines the command; what is no command needs no confinement.
+pub(super) fn is_confined(body: &ApprovalBody) -> bool {
+    match body {
+        ApprovalBody::Command { sandbox, .. } => sandbox.confined,
+        _ => true,
+    }
+}
+
+pub(super) fn free_verdict() -> CallVerdict {
+    CallVerdict {
+        by: DecidedBy::Policy,
+        allowed: true,
+        reason: None,
+        edited_arguments: None,
+        scope: None,
+        trace: Vec::new(),
+    }
+}
+
+fn describe(call: &mut CallItem, plan: &CallPlan, judgement: &Judgement) {
+    call.verb = plan.verb;
+    call.target.clone_from(&plan.target);
+    call.classes.clone_from(&judgement.classes);
+}
