@@ -21,12 +21,12 @@ pub(super) fn written(format: CallFormat, name: &str, arguments: &str) -> String
     }
 }
 
-/// The call of an example: reading a file, or what the first tool does.
-pub(super) fn example(format: CallFormat, tools: &[&ToolSpec]) -> Option<String> {
-    let tool = tools
-        .iter()
-        .find(|tool| tool.name == "read_file")
-        .or(tools.first())?;
+/// An answer with a call: a file is read, or what the first tool does.
+pub(super) fn example(format: CallFormat, tools: &[&ToolSpec]) -> String {
+    let reads = tools.iter().find(|tool| tool.name == "read_file");
+    let Some(tool) = reads.or(tools.first()) else {
+        return written(format, "name", "{}");
+    };
     let properties = &tool.parameters["properties"];
     let arguments: Map<String, Value> = tool.parameters["required"]
         .as_array()
@@ -36,7 +36,11 @@ pub(super) fn example(format: CallFormat, tools: &[&ToolSpec]) -> Option<String>
         .map(|name| (name.to_owned(), sample(name, &properties[name])))
         .collect();
     let arguments = Value::Object(arguments).to_string();
-    Some(written(format, &tool.name, &arguments))
+    let call = written(format, &tool.name, &arguments);
+    match reads {
+        Some(_) => format!("I read the file first.\n{call}"),
+        None => call,
+    }
 }
 
 fn sample(name: &str, property: &Value) -> Value {

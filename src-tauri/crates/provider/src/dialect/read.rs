@@ -8,6 +8,7 @@ use super::fence::Fence;
 use super::scan::{CallScanner, Glimpse};
 use super::{BrokenCall, RESULT_MARK, TextCall, TextPart};
 use crate::chat::split_lone_close;
+use crate::loose_json::{LooseError, read_value};
 use std::mem;
 
 /// Beginnings of results that a model invents after its own call, in lower case; beside [`RESULT_MARK`].
@@ -79,6 +80,45 @@ impl ProseJoiner {
     }
 }
 
+/// What was opened in the prose of a paragraph and is still open: in there is no call.
+#[derive(Debug, Default)]
+struct Quotation {
+    /// Marks of a piece of inline code.
+    code: Option<usize>,
+    /// Braces and brackets.
+    brackets: usize,
+}
+
+impl Quotation {
+    fn is_open(&self) -> bool {
+        self.code.is_some() || self.brackets > 0
+    }
+
+    /// Takes a line of prose.
+    fn follow(&mut self, line: &str) {
+        let mut run = 0;
+        for c in line.chars().chain(['\n']) {
+            if c == '`' {
+                run += 1;
+                continue;
+            }
+            if run > 0 {
+                self.code = match self.code {
+                    None => Some(run),
+                    Some(open) if open == run => None,
+                    open => open,
+                };
+                run = 0;
+            }
+            match c {
+                '{' | '[' if self.code.is_none() => self.brackets += 1,
+                '}' | ']' if self.code.is_none() => self.brackets = self.brackets.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Place {
     LineStart,
@@ -123,8 +163,7 @@ pub(super) struct LineReader<'a> {
     /// Start of the line of prose.
     line: usize,
     place: Place,
-    /// Marks of a piece of inline code that is open.
-    code: Option<usize>,
+    open: Quotation,
     calls: usize,
     held: Option<Held>,
     found: Vec<Found>,
@@ -151,7 +190,7 @@ impl<'a> LineReader<'a> {
             base: 0,
             line: 0,
             place: Place::LineStart,
-            code: None,
+            open: Quotation::default(),
             calls: 0,
             held: None,
             found: Vec::new(),
@@ -226,7 +265,7 @@ impl<'a> LineReader<'a> {
         let line = self.line_at(self.at);
         if line.text.is_empty() {
             if line.is_complete {
-                self.code = None;
+                self.open = Quotation::default();
                 self.prose(line.next);
             }
             return line.is_complete;
@@ -245,7 +284,7 @@ impl<'a> LineReader<'a> {
         if let Some(fence) = Fence::of(&line.text) {
             return self.open_fence(fence, &line);
         }
-        if self.code.is_some() {
+        if self.open.is_open() {
             return self.go(Place::Prose);
         }
         match may_begin_value(&line.text, line.is_complete) {
@@ -274,7 +313,7 @@ impl<'a> LineReader<'a> {
         }
         self.at = line.next;
         self.base = line.next;
-        self.code = None;
+        self.open = Quotation::default();
         self.calls = 0;
         Some(self.go(Place::LineStart))
     }
@@ -303,23 +342,9 @@ impl<'a> LineReader<'a> {
         self.prose(end);
         if matches!(then, Place::LineStart) {
             let line = self.text[self.line..end].to_owned();
-            self.track_code(&line);
+            self.open.follow(&line);
         }
         self.go(then)
-    }
-
-    /// Inline code may go over several lines of a paragraph.
-    fn track_code(&mut self, line: &str) {
-        let mut rest = line;
-        while let Some(at) = rest.find('`') {
-            let length = rest[at..].bytes().take_while(|byte| *byte == b'`').count();
-            self.code = match self.code {
-                None => Some(length),
-                Some(open) if open == length => None,
-                open => open,
-            };
-            rest = &rest[at + length..];
-        }
     }
 
     fn open_fence(&mut self, mut fence: Fence, line: &Line) -> bool {
@@ -339,7 +364,7 @@ impl<'a> LineReader<'a> {
             Some(true) if fence.holds_tags => self.is_alone(&fence, line),
             Some(true) => fence.tag != "xml",
         };
-        self.code = None;
+        self.open = Quotation::default();
         if may_call {
             return self.go(Place::CallFence {
                 fence,
@@ -528,15 +553,24 @@ impl<'a> LineReader<'a> {
                 read_complete: 0,
             });
         let held = self.held.insert(held);
-        let glimpses = held.scanner.push(&self.text[held.scanned..], &self.tools);
-        held.scanned = self.text.len();
-        self.found.extend(glimpses.into_iter().map(Found::Glimpse));
+        let due = length >= held.next_read;
+        let mut valid = self.text.len();
+        if due {
+            // Behind a mistake nothing is known to be a call.
+            if let Err(LooseError::Invalid { at, .. }) = read_value(&self.text[start + frame.start..]) {
+                valid = start + frame.start + at;
+            }
+            if length >= READ_ALWAYS {
+                held.next_read = length * 2;
+            }
+        }
+        if held.scanned < valid {
+            let glimpses = held.scanner.push(&self.text[held.scanned..valid], &self.tools);
+            held.scanned = valid;
+            self.found.extend(glimpses.into_iter().map(Found::Glimpse));
+        }
         let complete = held.scanner.is_complete() && held.read_complete < READ_COMPLETE;
         held.read_complete += u32::from(complete);
-        let due = length >= held.next_read;
-        if due && length >= READ_ALWAYS {
-            held.next_read = length * 2;
-        }
         complete || due
     }
 }

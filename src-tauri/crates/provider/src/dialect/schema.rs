@@ -8,7 +8,7 @@ pub(super) fn whole(schema: &Value) -> String {
         Value::Object(map) => map.clone(),
         _ => Map::new(),
     };
-    schema.remove("$schema");
+    schema.retain(|key, _| key != "$schema");
     line(&Value::Object(schema))
 }
 
@@ -68,9 +68,7 @@ fn line(value: &Value) -> String {
 fn drop_descriptions(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
-            if map.get("description").is_some_and(Value::is_string) {
-                map.remove("description");
-            }
+            map.retain(|key, value| key != "description" || !value.is_string());
             map.values_mut().for_each(drop_descriptions);
         }
         Value::Array(list) => list.iter_mut().for_each(drop_descriptions),

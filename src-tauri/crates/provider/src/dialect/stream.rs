@@ -36,7 +36,6 @@ impl<'a> LiveText<'a> {
                     }
                 }
                 Found::Glimpse(Glimpse::Started(name)) => {
-                    self.prose = ProseJoiner::default();
                     let slot = self.complete + self.announced;
                     self.announced += 1;
                     events(ModelEvent::CallStarted { slot, name });

@@ -278,3 +278,7 @@ fn no_text_is_too_odd_to_be_read() {
         read_text_calls(&text, &TOOLS);
     }
 }
+
+mod golden;
+mod live;
+mod property;
