@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import type { DayUsage, Usage } from '$lib/protocol'
+import { month } from '../../fixtures/metrics'
+import {
+  approvalFinding,
+  approvalTable,
+  dayFinding,
+  iterationBars,
+  iterationFinding,
+  medianIterations,
+  sourceFinding,
+  spans,
+  sumOf,
+  toolFinding,
+  toolTable,
+} from './figures'
+import { niceTop } from './scale'
+import { csvOf, number, text, time, type Table } from './table'
+
+const used = (input: number): Usage => ({ input, cached: 0, output: 0, reasoning: 0, estimated: false })
+const on = (day: string, input: number): DayUsage => ({ day, turns: 1, usage: used(input) })
+
+test('findings say what the figures show', () => {
+  expect(iterationFinding(month)).toBe(
+    'Half of the 44 turns needed 5 iterations or fewer; 3 paused at the limit',
+  )
+  expect(toolFinding(month)).toBe('run_command failed most often: 15 of 76 calls (20 %)')
+  expect(approvalFinding(month)).toBe(
+    'You approved 87 % of what was asked; half of the decisions took 6.2 s or less',
+  )
+  expect(sourceFinding(month.usage)).toMatch(/^Sub-agents used 15 % of the tokens$/u)
+})
+
+test('findings of calm times', () => {
+  const calm = { ...month, limit_hits: 0, tools: month.tools.map((one) => ({ ...one, failed: 0 })) }
+  expect(iterationFinding(calm)).toBe('Half of the 44 turns needed 5 iterations or fewer')
+  expect(toolFinding(calm)).toBe('None of 513 calls failed')
+  expect(toolFinding({ ...month, tools: [] })).toBe('No tool was used')
+  expect(approvalFinding({ ...month, approvals: { ...month.approvals, asked: 0 } })).toBe('Nothing was asked')
+})
+
+test('the median counts turns, not entries', () => {
+  const list = [
+    { iterations: 1, turns: 1 },
+    { iterations: 2, turns: 1 },
+    { iterations: 9, turns: 8 },
+  ]
+  expect(medianIterations({ ...month, iterations: list })).toBe(9)
+  expect(medianIterations({ ...month, iterations: [] })).toBe(0)
+})
+
+test('the histogram reaches to the limit and loses no turn', () => {
+  const { bars, limitAt } = iterationBars(month, 40)
+  expect(bars).toHaveLength(40)
+  expect(limitAt).toBe(40)
+  expect(bars.flatMap(({ parts }) => parts).reduce((sum, part) => sum + part, 0)).toBe(44)
+  const wide = iterationBars(month, 200)
+  expect(wide.bars.length).toBeLessThanOrEqual(60)
+  expect(wide.bars[0]?.label).toBe('1–4')
+  expect(wide.bars.flatMap(({ parts }) => parts).reduce((sum, part) => sum + part, 0)).toBe(44)
+})
+
+test('days without a turn are shown as such; many days become weeks', () => {
+  const week = spans([on('2026-03-04', 5), on('2026-03-01', 7)])
+  expect(week.spans.map(({ day, usage }) => [day, usage.input])).toEqual([
+    ['2026-03-01', 7],
+    ['2026-03-02', 0],
+    ['2026-03-03', 0],
+    ['2026-03-04', 5],
+  ])
+  const long = spans([on('2026-01-01', 1), on('2026-01-05', 2), on('2026-06-01', 4)])
+  expect(long.weeks).toBe(true)
+  expect(long.spans[0]?.usage.input).toBe(3)
+  expect(long.spans.reduce((sum, { usage }) => sum + sumOf(usage), 0)).toBe(7)
+  expect(dayFinding([on('2026-03-01', 7_000), on('2026-03-04', 5)])).toBe(
+    'Most tokens were used on March 1: 7 k',
+  )
+  expect(dayFinding([])).toBe('No tokens were used')
+})
+
+test('tables hold the figures as numbers', () => {
+  const [first] = toolTable(month).rows
+  expect(first?.map(({ raw }) => raw)).toEqual(['read_file', 212, 4, 1.9, 0, 0.012, 0.048, 0.264])
+  expect(approvalTable(month).rows[0]?.map(({ raw }) => raw)).toEqual(['Approved', 55, 87.3])
+})
+
+test('what a model wrote cannot become a formula or a further cell', () => {
+  const table: Table = {
+    columns: [{ label: 'a' }, { label: 'b' }, { label: 'c' }],
+    rows: [
+      [text('=HYPERLINK("x")'), number(-3), time(1_500)],
+      [text('a,"b"\nc'), text('@x'), text('plain')],
+    ],
+  }
+  expect(csvOf(table)).toBe(`a,b,c\r\n"'=HYPERLINK(""x"")",-3,1.5\r\n"a,""b""\nc",'@x,plain\r\n`)
+})
+
+test('the top of an axis is round and has a round half', () => {
+  expect([0, 1, 2, 3, 7, 9, 11, 34, 420, 61_000].map(niceTop)).toEqual([
+    2, 2, 2, 4, 8, 10, 20, 40, 600, 80_000,
+  ])
+})
