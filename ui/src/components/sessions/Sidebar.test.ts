@@ -66,7 +66,9 @@ async function open(name: string): Promise<void> {
 
 test('a wider role is asked once, a narrower one applies at once', async () => {
   const onop = vi.fn<(op: Op) => void>()
-  render(RoleMenu, { role: 'act', onop })
+  const config = app.session?.config
+  if (config === undefined) throw new Error('no session')
+  render(RoleMenu, { props: { config, onop }, context: appContext(app) })
   await open('Role: Act')
   await fireEvent.click(await screen.findByText('Admin'))
   expect(onop).not.toHaveBeenCalled()

@@ -27,6 +27,8 @@ export function recordedHost(fixture: Fixture): RecordedHost {
 
     request(request) {
       requests.push(request)
+      const refusal = fixture.refuses?.(request)
+      if (refusal !== undefined) return Promise.reject(new HostError(refusal))
       const reply = fixture.answers?.(request) ?? answer(fixture, request)
       return reply === undefined
         ? Promise.reject(
@@ -112,6 +114,10 @@ function answer(fixture: Fixture, request: Request): Reply | undefined {
       return { reply: 'models', models: ['qwen3-coder:30b', 'gpt-oss:20b', 'llama3.3:70b'] }
     case 'check_model':
       return { reply: 'model_checked', first_byte: 420 }
+    case 'workflows':
+      return { reply: 'workflows', workflows: [] }
+    case 'roles':
+      return { reply: 'roles', roles: [] }
     default:
       return { reply: 'accepted' }
   }
