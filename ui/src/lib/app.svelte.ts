@@ -11,6 +11,8 @@ import { OpenSession } from './timeline/timeline.svelte'
 
 export type View = 'start' | 'session' | 'sessions' | 'workflows' | 'metrics' | 'settings'
 
+export type PanelTab = 'changes' | 'tasks' | 'processes'
+
 /** A short message that stands for some seconds; said by the live region as well. */
 export interface Toast {
   id: number
@@ -43,6 +45,8 @@ export class App {
   panelOpen = $state(true)
   /** The side panel as a sheet, where it has no column. */
   panelSheetOpen = $state(false)
+  /** The page of the side panel. */
+  panelTab = $state<PanelTab>('changes')
   /** The item the timeline is asked to show and focus; taken and cleared by the timeline. */
   wantedItem = $state<number | undefined>()
   /** The menu asks for the limits of the turn; taken and cleared by the session's view. */
@@ -186,6 +190,13 @@ export class App {
   togglePanel(): void {
     if (layout.panelColumn) this.panelOpen = !this.panelOpen
     else this.panelSheetOpen = !this.panelSheetOpen
+  }
+
+  /** Shows a page of the side panel. */
+  showPanel(tab: PanelTab): void {
+    this.panelTab = tab
+    if (layout.panelColumn) this.panelOpen = true
+    else this.panelSheetOpen = true
   }
 
   toast(text: string, options: { detail?: string | undefined; tone?: Toast['tone'] } = {}): void {

@@ -25,6 +25,8 @@ export class ApprovalDesk {
   readonly #waiting: () => readonly ApprovalRequest[]
   readonly #decide: Decide
   readonly ordered: readonly ApprovalRequest[] = $derived.by(() => inOrder(this.#waiting()))
+  /** Sub-agents ask as well: every card says where it comes from. */
+  readonly mixed: boolean = $derived(this.ordered.some((request) => request.origin !== undefined))
   readonly open: ApprovalRequest | undefined = $derived(
     this.ordered.find((request) => request.id === this.#chosen) ?? this.ordered[0],
   )

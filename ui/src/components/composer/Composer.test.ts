@@ -7,6 +7,7 @@ import type { SendKey } from '$lib/protocol'
 import ComposerField from './Composer.svelte'
 
 const send = vi.fn<(text: string, mode: string) => Promise<void>>()
+const readOnly = vi.fn<() => Promise<void>>()
 const command = vi.fn<(name: string) => Promise<void>>()
 
 function show(sendKey: SendKey = 'enter', working = false): HTMLTextAreaElement {
@@ -14,6 +15,7 @@ function show(sendKey: SendKey = 'enter', working = false): HTMLTextAreaElement 
     send,
     command,
     can: (name) => name === 'stop',
+    readOnly,
   })
   render(ComposerField, { composer, working, sendKey })
   return screen.getByTestId('composer-input')
@@ -26,6 +28,7 @@ async function type(field: HTMLTextAreaElement, text: string): Promise<void> {
 beforeEach(() => {
   send.mockReset().mockResolvedValue()
   command.mockReset().mockResolvedValue()
+  readOnly.mockReset().mockResolvedValue()
 })
 
 test('Enter sends, Shift+Enter does not', async () => {

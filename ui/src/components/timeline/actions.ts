@@ -2,6 +2,8 @@
 import Copy from '@lucide/svelte/icons/copy'
 import Redo2 from '@lucide/svelte/icons/redo-2'
 import Square from '@lucide/svelte/icons/square'
+import SquareTerminal from '@lucide/svelte/icons/square-terminal'
+import Timer from '@lucide/svelte/icons/timer'
 import Undo2 from '@lucide/svelte/icons/undo-2'
 import { copyText } from '$lib/clipboard'
 import { unstyled } from '$lib/format/ansi'
@@ -21,6 +23,20 @@ export function callActions(session: OpenSession, cell: ItemCell, call: CallItem
   const entries: MenuLine[] = []
   const undo = undoOf(cell, call)
   const words = timeline.actions
+  if (cell.item.status === 'running' && call.verb === 'run') {
+    if (call.overdue === true) {
+      entries.push({
+        label: words.keepWaiting,
+        icon: Timer,
+        onselect: () => session.send({ op: 'keep_waiting', call: call.call }),
+      })
+    }
+    entries.push({
+      label: words.toBackground,
+      icon: SquareTerminal,
+      onselect: () => session.send({ op: 'to_background', call: call.call }),
+    })
+  }
   if (cell.item.status === 'running') {
     entries.push({
       label: words.end,

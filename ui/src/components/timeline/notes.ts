@@ -5,11 +5,13 @@ import Gauge from '@lucide/svelte/icons/gauge'
 import Hourglass from '@lucide/svelte/icons/hourglass'
 import RefreshCw from '@lucide/svelte/icons/refresh-cw'
 import RotateCw from '@lucide/svelte/icons/rotate-cw'
+import SquareTerminal from '@lucide/svelte/icons/square-terminal'
 import Undo2 from '@lucide/svelte/icons/undo-2'
 import Unplug from '@lucide/svelte/icons/unplug'
+import Workflow from '@lucide/svelte/icons/workflow'
 import Zap from '@lucide/svelte/icons/zap'
 import type { Component } from 'svelte'
-import type { CallId, ItemKind, ModelError } from '$lib/protocol'
+import type { CallId, Item, ModelError } from '$lib/protocol'
 import { roleWords } from '$lib/texts/modes'
 import { notes, type NoteWords } from '$lib/texts/timeline'
 
@@ -36,7 +38,7 @@ function callDetails(calls: readonly CallId[], targetOf: TargetOf): NoteDetail[]
 }
 
 /** The note of an item; nothing for calls, texts and summaries. */
-export function noteOf(kind: ItemKind, targetOf: TargetOf): Note | undefined {
+export function noteOf({ kind, started }: Item, targetOf: TargetOf): Note | undefined {
   switch (kind.type) {
     case 'retry':
       return {
@@ -46,9 +48,9 @@ export function noteOf(kind: ItemKind, targetOf: TargetOf): Note | undefined {
       }
     case 'malformed':
       return {
-        words: notes.malformed(kind.attempt, kind.of, kind.reason),
+        words: notes.malformed(kind.attempt, kind.of),
         icon: RefreshCw,
-        details: [{ text: kind.raw }],
+        details: [{ text: kind.reason }, { text: kind.raw }],
       }
     case 'guard':
       return {
@@ -93,6 +95,18 @@ export function noteOf(kind: ItemKind, targetOf: TargetOf): Note | undefined {
         words: notes.undo(kind.redo, kind.files.length),
         icon: Undo2,
         details: kind.files.map((file) => ({ text: file.path, fact: notes.undoneFile(file.result) })),
+      }
+    case 'workflow':
+      return {
+        words: notes.workflow(kind.title, kind.step, kind.of, kind.end),
+        icon: Workflow,
+        details: [],
+      }
+    case 'process_ended':
+      return {
+        words: notes.processEnded(kind.process.command, kind.end, started - kind.process.started),
+        icon: SquareTerminal,
+        details: [{ text: kind.process.command }],
       }
     default:
       return undefined

@@ -10,6 +10,8 @@ export interface ComposerWork {
   command: (name: CommandName) => Promise<void>
   /** Whether a command does something now. */
   can: (name: CommandName) => boolean
+  /** Takes the session to a role that changes no files. */
+  readOnly: () => Promise<void>
 }
 
 export class Composer {
@@ -64,7 +66,7 @@ export class Composer {
   }
 
   /** Sends what stands in the field, or runs it when it is a command. */
-  async send(): Promise<void> {
+  async send(mode = this.mode): Promise<void> {
     if (this.empty || this.sending) return
     const typed = readTyped(this.#text)
     if (typed.kind === 'unknown') {
@@ -73,8 +75,20 @@ export class Composer {
       await this.run(typed.name)
     } else {
       const text = this.#text
-      await this.#try(text, () => this.#work.send(text.trim(), this.mode))
+      await this.#try(text, () => this.#work.send(text.trim(), mode))
+      // To interrupt is meant for one message.
+      if (this.problem === undefined && this.mode === 'interrupt') this.mode = 'next_iteration'
     }
+  }
+
+  /** Sends the message in a role that changes no files: another session may go on changing them. */
+  async sendReadOnly(): Promise<void> {
+    if (this.empty || this.sending) return
+    const text = this.#text
+    await this.#try(text, async () => {
+      await this.#work.readOnly()
+      await this.#work.send(text.trim(), this.mode)
+    })
   }
 
   /** Runs a command; the typed text goes when it worked. */

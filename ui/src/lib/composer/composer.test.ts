@@ -4,15 +4,17 @@ import { Composer } from './composer.svelte'
 import { Drafts } from './drafts'
 
 const send = vi.fn<(text: string, mode: string) => Promise<void>>()
+const readOnly = vi.fn<() => Promise<void>>()
 const command = vi.fn<(name: string) => Promise<void>>()
 let drafts: Drafts
 const make = (session = 's1'): Composer =>
-  new Composer(session, drafts, { send, command, can: (name) => name === 'stop' })
+  new Composer(session, drafts, { send, command, can: (name) => name === 'stop', readOnly })
 
 beforeEach(() => {
   sessionStorage.clear()
   send.mockReset().mockResolvedValue()
   command.mockReset().mockResolvedValue()
+  readOnly.mockReset().mockResolvedValue()
   drafts = new Drafts(sessionStorage)
 })
 

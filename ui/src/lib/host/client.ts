@@ -16,6 +16,7 @@ import type {
   ModelChoice,
   Op,
   ParameterValue,
+  ProcessId,
   ProjectFacts,
   ProviderId,
   Reply,
@@ -99,6 +100,11 @@ export class Client {
   /** The whole output of a call. */
   async output(session: SessionId, call: CallId): Promise<string> {
     return (await this.#ask({ request: 'output', session, call }, 'text')).text
+  }
+
+  /** What a background process has printed, its last 256 KiB. */
+  async processOutput(session: SessionId, process: ProcessId): Promise<string> {
+    return (await this.#ask({ request: 'process_output', session, process }, 'text')).text
   }
 
   async submit(session: SessionId, op: Op): Promise<void> {

@@ -1,6 +1,17 @@
 /** Keys that work everywhere in the window and belong to its frame. */
 export type ShellKey =
-  'sidebar' | 'panel' | 'changes' | 'new' | 'open' | 'settings' | 'density' | 'next-region' | 'last-region'
+  | 'sidebar'
+  | 'panel'
+  | 'changes'
+  | 'processes'
+  | 'new'
+  | 'open'
+  | 'settings'
+  | 'density'
+  | 'next-region'
+  | 'last-region'
+
+const shifted: Readonly<Record<string, ShellKey>> = { d: 'changes', j: 'processes', y: 'density' }
 
 export const onMac = (): boolean => navigator.platform.startsWith('Mac')
 
@@ -10,7 +21,7 @@ export function shellKey(event: KeyboardEvent, mac = onMac()): ShellKey | undefi
   if (!mod) return undefined
   const key = event.key.toLowerCase()
   if (event.altKey) return key === 'b' && !event.shiftKey ? 'panel' : undefined
-  if (event.shiftKey) return key === 'd' ? 'changes' : key === 'y' ? 'density' : undefined
+  if (event.shiftKey) return shifted[key]
   switch (key) {
     case 'b':
       return 'sidebar'

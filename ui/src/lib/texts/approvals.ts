@@ -161,7 +161,8 @@ export function sandboxSentence(sandbox: SandboxSummary): string {
 export const approvals = {
   region: 'Waiting for you',
   of: (index: number, total: number): string => `${index} of ${total}`,
-  origin: (iteration: number): string => `iteration ${iteration}`,
+  iteration: (n: number): string => `iteration ${n}`,
+  origin: (name: string | undefined): string => (name === undefined ? 'main' : `main › ${name}`),
   agentSays: 'Agent says',
   undo: 'Undo',
   whyAsked: 'Why asked',

@@ -90,6 +90,7 @@ export const paused = {
   model: {
     retry: 'Try again',
     other: 'Other model',
+    goOnWith: (model: string): string => `Go on with ${model}`,
     details: 'Details',
     changeKey: 'Change key',
   },

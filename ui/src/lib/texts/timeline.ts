@@ -8,10 +8,13 @@ import type {
   ItemStatus,
   LimitReached,
   OutputFacts,
+  ProcessEnd,
   TurnReport,
   UndoResult,
   Verb,
+  WorkflowEnd,
 } from '$lib/protocol'
+import { processes } from './beside'
 import { count, counted, duration, listed, tokens } from './words'
 
 const MINUS = '−'
@@ -84,6 +87,8 @@ export const timeline = {
     undo: 'Undo this change',
     redo: 'Redo this change',
     end: 'End this call',
+    toBackground: 'To background',
+    keepWaiting: 'Keep waiting',
   },
   copied: 'Copied',
   added: (n: number): string => `+${count(n)}`,
@@ -103,7 +108,12 @@ export const timeline = {
   loadingOlder: 'Loading older items…',
   toMessage: 'Go to your message',
   iteration: (n: number): string => `Iteration ${count(n)}`,
-  sideBySide: (n: number, millis: number): string => `${count(n)} calls side by side · ${duration(millis)}`,
+  sideBySide: (n: number, millis: number | undefined): string =>
+    millis === undefined
+      ? `${count(n)} calls side by side`
+      : `${count(n)} calls side by side · ${duration(millis)}`,
+  after: (verb: string, target: string): string => `after ${verb} ${target}`,
+  lastAction: 'last action',
   showMore: 'Show all',
   showLess: 'Show less',
   unknownOutcome: 'Paddock was closed while this ran. Whether it had an effect is not known.',
@@ -248,10 +258,9 @@ export const notes = {
     title: `${reason} Trying again (${count(attempt)} of ${count(of)})`,
   }),
   retryIn: (seconds: number): string => `in ${count(seconds)} s`,
-  malformed: (attempt: number, of: number, reason: string): NoteWords => ({
+  malformed: (attempt: number, of: number): NoteWords => ({
     tone: 'neutral',
     title: `The call was not well formed, asked again (${count(attempt)} of ${count(of)})`,
-    text: reason,
   }),
   guard: (pattern: GuardPattern, calls: number, paused: boolean): NoteWords => ({
     tone: 'warn',
@@ -286,9 +295,31 @@ export const notes = {
     tone: 'neutral',
     title: `${redo ? 'Done again' : 'Undone'}: ${counted(files, 'file', 'files')}`,
   }),
+  workflow: (title: string, step: number, of: number, end: WorkflowEnd | undefined): NoteWords => ({
+    tone: end === 'failed' ? 'danger' : 'neutral',
+    title: `Workflow ${title}: ${workflowState(step, of, end)}`,
+  }),
+  processEnded: (command: string, end: ProcessEnd, ran: number): NoteWords => ({
+    tone: end.how === 'exited' && end.code !== 0 ? 'warn' : 'neutral',
+    title: processes.ended(command.split('\n', 1)[0] ?? ''),
+    text: `${processes.how(end)} · ${processes.ran(ran)}`,
+  }),
   undoneFile: (result: UndoResult): string => undoWords[result],
   status: (status: number): string => `HTTP status ${status}`,
 } as const
+
+function workflowState(step: number, of: number, end: WorkflowEnd | undefined): string {
+  switch (end) {
+    case 'completed':
+      return 'done'
+    case 'failed':
+      return `failed at step ${count(step)} of ${count(of)}`
+    case 'stopped':
+      return `stopped at step ${count(step)} of ${count(of)}`
+    case undefined:
+      return `step ${count(step)} of ${count(of)}`
+  }
+}
 
 function limitTitle(reached: LimitReached): string {
   switch (reached.limit) {

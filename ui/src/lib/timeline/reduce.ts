@@ -173,14 +173,23 @@ function putItem(state: TimelineState, event: Event, item: Item, touched: Touche
     state.items[place] = item
   }
   touched.items.add(item.id)
+  leaveQueue(state, item, touched)
   if (event.msg.type === 'item_completed' || item.ended !== undefined) {
     state.live.delete(item.id)
   } else {
     const live = state.live.get(item.id) ?? emptyLive()
     const begins = item.status === 'running' && live.since === undefined
-    state.live.set(item.id, begins ? { ...live, since: event.at } : live)
+    state.live.set(item.id, begins ? { ...live, since: beganAt(item) ?? event.at } : live)
   }
   touched.live.add(item.id)
+}
+
+/** A queued message has left the queue with the item that it became. */
+function leaveQueue(state: TimelineState, item: Item, touched: Touched): void {
+  const queued = item.kind.type === 'user_message' ? item.kind.queued : undefined
+  if (queued === undefined) return
+  state.queue = { ...state.queue, messages: state.queue.messages.filter((one) => one.id !== queued) }
+  touched.session = true
 }
 
 function addDelta(
@@ -233,6 +242,8 @@ function addOutput(output: readonly OutputPiece[], piece: OutputPiece): OutputPi
   return joined
 }
 
+const beganAt = (item: Item): number | undefined => (item.kind.type === 'call' ? item.kind.began : undefined)
+
 function emptyLive(): Live {
   return {
     text: '',
@@ -254,7 +265,7 @@ function liveOfSnapshot(item: Item): Live {
     return {
       ...emptyLive(),
       arguments: kind.arguments,
-      since: item.status === 'running' ? item.started : undefined,
+      since: item.status === 'running' ? (kind.began ?? item.started) : undefined,
       output: output === '' ? [] : [{ stream: 'stdout', text: output }],
       lengths: { arguments: kind.arguments.length },
     }

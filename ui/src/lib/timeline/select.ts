@@ -2,16 +2,13 @@
  * From items to the rows of the timeline: what folds under the summary of a finished turn, where an iteration gets
  * its line, which calls ran side by side. Pure; asks for items, answers with ids.
  */
-import type { Item, ItemId, TurnId } from '$lib/protocol'
+import type { Item, ItemId, TurnId, Verb } from '$lib/protocol'
+import { sideBySide, type Bracket } from './brackets'
 
-export interface ItemRow {
+export interface ItemRow extends Bracket {
   type: 'item'
   key: string
   id: ItemId
-  /** Place in the bracket of calls that ran side by side. */
-  bracket: 'none' | 'first' | 'middle' | 'last'
-  /** Said at the first row of a bracket. */
-  sideBySide?: { calls: number; millis: number }
   /** The row begins a turn. */
   begins: boolean
 }
@@ -55,6 +52,8 @@ export function selectRows(items: readonly Item[], options: SelectOptions): Row[
   return rows
 }
 
+const FOLDED: readonly Verb[] = ['read', 'list', 'search', 'run', 'fetch', 'plan', 'delegate', 'end', 'use']
+
 /** Whether a row stays in view after its turn ended. */
 export function staysOpen(item: Item): boolean {
   if (item.status === 'failed' || item.status === 'rejected' || item.status === 'outcome_unknown') return true
@@ -65,7 +64,9 @@ export function staysOpen(item: Item): boolean {
     case 'malformed':
       return false
     case 'call':
-      return !['read', 'list', 'search', 'run', 'fetch', 'use'].includes(kind.verb)
+      return !FOLDED.includes(kind.verb)
+    case 'process_ended':
+      return false
     default:
       return true
   }
@@ -120,54 +121,6 @@ function iterationsToShow(items: readonly Item[], all: boolean): Set<number> {
   return shown
 }
 
-type Bracket = Pick<ItemRow, 'bracket' | 'sideBySide'>
-
 function bracketOf(brackets: ReadonlyMap<ItemId, Bracket>, item: Item, open: boolean): Bracket {
   return (open ? brackets.get(item.id) : undefined) ?? { bracket: 'none' }
-}
-
-/** When a call really ran: its item begins earlier, while the model is still writing it. */
-function ranFrom(item: Item): { from: number; to: number } | undefined {
-  if (item.kind.type !== 'call' || item.status === 'waiting' || item.status === 'rejected') return undefined
-  if (item.status === 'running') return { from: Number.MAX_SAFE_INTEGER - 1, to: Number.MAX_SAFE_INTEGER }
-  const duration = item.kind.output?.duration
-  if (item.ended === undefined || duration === undefined || duration === 0) return undefined
-  return { from: item.ended - duration, to: item.ended }
-}
-
-/** Neighbouring calls of one iteration whose times overlap. */
-function sideBySide(items: readonly Item[]): Map<ItemId, Bracket> {
-  const brackets = new Map<ItemId, Bracket>()
-  let group: Item[] = []
-  let from = 0
-  let to = 0
-
-  const close = (): void => {
-    if (group.length > 1) {
-      group.forEach((item, place) => {
-        const last = place === group.length - 1
-        brackets.set(item.id, {
-          bracket: place === 0 ? 'first' : last ? 'last' : 'middle',
-          ...(place === 0 ? { sideBySide: { calls: group.length, millis: to - from } } : {}),
-        })
-      })
-    }
-    group = []
-  }
-
-  for (const item of items) {
-    const time = ranFrom(item)
-    const before = group[group.length - 1]
-    if (time === undefined) {
-      close()
-      continue
-    }
-    if (before !== undefined && (before.iteration !== item.iteration || time.from >= to || time.to <= from))
-      close()
-    from = group.length === 0 ? time.from : Math.min(from, time.from)
-    to = group.length === 0 ? time.to : Math.max(to, time.to)
-    group.push(item)
-  }
-  close()
-  return brackets
 }

@@ -12,6 +12,7 @@ import type {
   Op,
   PlanTask,
   Process,
+  ProcessId,
   Queue,
   SessionId,
   WorkflowRun,
@@ -146,6 +147,16 @@ export class OpenSession {
   /** The whole text of a call's output. */
   output(call: string): Promise<string> {
     return this.#client.output(this.id, call)
+  }
+
+  /** The last part of what a background process has printed. */
+  processOutput(process: ProcessId): Promise<string> {
+    return this.#client.processOutput(this.id, process)
+  }
+
+  /** Another session of the same core, for a sub-agent of this one. */
+  nested(id: SessionId): OpenSession {
+    return new OpenSession(this.#client, id)
   }
 
   /** Loads the page before the loaded items; resolves with whether something came. */

@@ -3,8 +3,9 @@
  * to the window, not to the session: nothing of it is stored.
  */
 import { SvelteMap, SvelteSet } from 'svelte/reactivity'
-import type { CallId, ItemId, TurnId } from '$lib/protocol'
+import type { CallId, CallItem, ItemId, TurnId } from '$lib/protocol'
 import { selectRows, type Row } from './select'
+import { NestedViews } from './nested'
 import type { ItemCell, OpenSession } from './timeline.svelte'
 
 export type Density = 'compact' | 'normal' | 'full'
@@ -14,6 +15,9 @@ export class TimelineView {
   density = $state<Density>('normal')
   /** The item that single keys act on; the only one in the tab order. */
   active = $state<ItemId | undefined>()
+  /** The call whose sub-agent fills the view; the timeline of the session itself otherwise. */
+  inside = $state<CallId | undefined>()
+  readonly nested: NestedViews
   readonly #openRows = new SvelteMap<ItemId, boolean>()
   readonly #openTurns = new SvelteSet<TurnId>()
   /** Turns that end while the person reads elsewhere stay as they are. */
@@ -21,6 +25,7 @@ export class TimelineView {
 
   constructor(session: OpenSession) {
     this.session = session
+    this.nested = new NestedViews(session)
   }
 
   readonly rows = $derived.by((): Row[] => {
@@ -79,8 +84,8 @@ export class TimelineView {
   }
 
   /** The item of a call, for rows that name other calls. */
-  callTarget(call: CallId): string | undefined {
-    return this.session.order.find((cell) => cell.call?.call === call)?.call?.target
+  callOf(call: CallId): CallItem | undefined {
+    return this.session.order.findLast((cell) => cell.call?.call === call)?.call
   }
 
   /** Density in turn: compact, normal, full. */

@@ -91,5 +91,6 @@ export function messageWhilePaused(status: TurnStatus | undefined): 'continues' 
  */
 export function messageOp(status: TurnStatus | undefined, text: string, mode: SendMode): Op {
   if (messageWhilePaused(status) === 'continues') return { op: 'continue', note: text, allow_cause: false }
-  return { op: 'send', text, mode: abilities(status).working ? mode : 'next_iteration' }
+  const fits = abilities(status).working || mode === 'when_free'
+  return { op: 'send', text, mode: fits ? mode : 'next_iteration' }
 }

@@ -1,5 +1,6 @@
 /** What the docks and the strip need to know of a session's items, read from the loaded ones. */
 import type { CallItem, Item } from '$lib/protocol'
+import { overdueCalls, type Overdue } from './overdue'
 import type { OpenSession } from '$lib/timeline/timeline.svelte'
 
 export class SessionFacts {
@@ -7,6 +8,8 @@ export class SessionFacts {
   readonly items: readonly Item[] = $derived.by(() => this.#session.order.map((cell) => cell.item))
   /** Questions of the agent that wait for an answer. */
   readonly questions: readonly { call: CallItem; iteration: number }[] = $derived.by(() => this.#questions())
+  /** Commands that passed their time limit. */
+  readonly overdue: readonly Overdue[] = $derived.by(() => overdueCalls(this.#ofTurn()))
   /** The call that runs, for the words of the strip. */
   readonly running: { tool: string; target: string } | undefined = $derived.by(() => this.#running())
   /** Why the turn failed. */
