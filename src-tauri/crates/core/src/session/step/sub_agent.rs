@@ -133,11 +133,14 @@ impl Draft<'_> {
                 status,
                 iteration,
                 iteration_limit,
-            } => self.change_sub_agent(&live, |agent| {
-                agent.status = status;
-                agent.iteration = iteration;
-                agent.iteration_limit = iteration_limit;
-            }),
+            } => {
+                self.change_sub_agent(&live, |agent| {
+                    agent.status = status;
+                    agent.iteration = iteration;
+                    agent.iteration_limit = iteration_limit;
+                });
+                self.advance();
+            }
             SubReport::Used { usage } => {
                 self.emit(EventMsg::SubAgentUsed {
                     call: id.clone(),
