@@ -115,9 +115,12 @@ impl Reader<'_> {
                     Some(_) => return self.invalid("expected a key in quotation marks"),
                 }
                 self.blanks();
-                match self.next() {
+                match self.peek() {
                     None => return Err(LooseError::Truncated),
-                    Some(':') => self.out.push(':'),
+                    Some(':') => {
+                        self.next();
+                        self.out.push(':');
+                    }
                     Some(_) => return self.invalid("expected a colon"),
                 }
             }
@@ -137,12 +140,13 @@ impl Reader<'_> {
                     self.out.push('"');
                     return Ok(());
                 }
-                Some('\\') => self.escape()?,
+                Some('\\') => self.escape(close)?,
                 Some('"') => self.out.push_str("\\\""),
                 Some('\n') => self.out.push_str("\\n"),
                 Some('\r') => self.out.push_str("\\r"),
                 Some('\t') => self.out.push_str("\\t"),
                 Some(c) if c.is_control() && (c as u32) < 0x20 => {
+                    self.at -= c.len_utf8();
                     return self.invalid("a control character in a string");
                 }
                 Some(c) => self.out.push(c),
@@ -150,7 +154,8 @@ impl Reader<'_> {
         }
     }
 
-    fn escape(&mut self) -> Result<(), LooseError> {
+    /// An escape in a string that ends with `close`.
+    fn escape(&mut self, close: char) -> Result<(), LooseError> {
         match self.next() {
             None => Err(LooseError::Truncated),
             Some(c @ ('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => {
@@ -158,7 +163,7 @@ impl Reader<'_> {
                 self.out.push(c);
                 Ok(())
             }
-            Some('\'') => {
+            Some('\'') if close == '\'' => {
                 self.out.push('\'');
                 Ok(())
             }
@@ -168,12 +173,18 @@ impl Reader<'_> {
                     match self.next() {
                         None => return Err(LooseError::Truncated),
                         Some(digit) if digit.is_ascii_hexdigit() => self.out.push(digit),
-                        Some(_) => return self.invalid("an escape that JSON does not know"),
+                        Some(c) => {
+                            self.at -= c.len_utf8();
+                            return self.invalid("an escape that JSON does not know");
+                        }
                     }
                 }
                 Ok(())
             }
-            Some(_) => self.invalid("an escape that JSON does not know (write a backslash as \\\\)"),
+            Some(c) => {
+                self.at -= c.len_utf8();
+                self.invalid("an escape that JSON does not know (write a backslash as \\\\)")
+            }
         }
     }
 
@@ -250,6 +261,7 @@ mod tests {
         }
         for text in [
             r#"{'p': 'C:\Users\me'}"#,
+            r#"{"p": "it\'s"}"#,
             "{a: 1}",
             "{\"a\": 1 \"b\": 2}",
             "{\"a\": undefined}",

@@ -525,3 +525,110 @@ async fn a_key_that_no_header_can_carry_is_an_error_before_anything_is_sent() {
     assert_eq!(error.message, "Test server wants a key and none is set.");
     assert_eq!(server.requests()[0].header("authorization"), None);
 }
+
+const CALL_IN_TEXT: &str = "Ich schaue für dich nach.\n<tool>{\"server_name\": \"local\", \"tool_name\": \"list_files\", \"arguments\": {\"in\": \"ä/🦊\"}}</tool>\n";
+
+async fn sample_xml(provider: &ChatProvider) -> (Answer, Vec<ModelEvent>) {
+    let mut request = request();
+    request.format = paddock_protocol::CallFormat::Xml;
+    let mut events = Vec::new();
+    let answer = provider.sample(&request, &mut |event| events.push(event)).await;
+    (answer.unwrap(), events)
+}
+
+/// What was shown, joined, and the call.
+fn shown(events: &[ModelEvent]) -> (String, String) {
+    let mut shown = (String::new(), String::new());
+    for event in events {
+        match event {
+            ModelEvent::Text(text) => shown.0 += text,
+            ModelEvent::CallStarted { slot, name } => shown.1 += &format!("{slot} {name} "),
+            ModelEvent::CallArguments { text, .. } => shown.1 += text,
+            _ => {}
+        }
+    }
+    shown
+}
+
+#[tokio::test]
+async fn a_call_in_text_is_read_wherever_the_network_cuts_it() {
+    let mut body = String::new();
+    for piece in CALL_IN_TEXT.split_inclusive(['s', '\"']) {
+        body += &chunk(piece);
+    }
+    body = body + STOP + DONE;
+    // Every cut in two, and each byte on its own.
+    let mut replies: Vec<Reply> = (1..body.len())
+        .map(|cut| {
+            let (first, second) = body.as_bytes().split_at(cut);
+            Reply::chunked().bytes(first).bytes(second)
+        })
+        .collect();
+    let single = body.as_bytes().chunks(1);
+    replies.push(single.fold(Reply::chunked(), |reply, byte| reply.bytes(byte)));
+    let number = replies.len();
+    let server = Server::start(replies).await;
+    let provider = provider(&server.url("/v1"));
+    for n in 0..number {
+        let (answer, events) = sample_xml(&provider).await;
+        let [AnswerPart::Text(text), AnswerPart::Call(call)] = &answer.parts[..] else {
+            panic!("{n}: {answer:?}");
+        };
+        assert_eq!(text, "Ich schaue für dich nach.");
+        let arguments = "{\"in\": \"ä/🦊\"}";
+        assert_eq!(call.arguments, CallArguments::Complete(arguments.into()));
+        assert_eq!((call.name.as_str(), call.terminate), ("list_files", false));
+        assert_eq!(
+            shown(&events),
+            (text.clone(), format!("0 list_files {arguments}")),
+            "{n}"
+        );
+    }
+    let body: Value = serde_json::from_str(&server.requests()[0].body).unwrap();
+    assert!(body.get("tools").is_none());
+    assert_eq!(body["stop"], json!(["</tool>", "Tool result:"]));
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    assert!(system.starts_with("Be brief.\n\n# Tools"), "{system}");
+}
+
+/// What streams is seen when it comes, not when the answer ends.
+#[tokio::test]
+async fn a_call_in_text_is_seen_while_it_streams() {
+    let (first, second) = CALL_IN_TEXT.split_at(CALL_IN_TEXT.find(", \"arguments").unwrap());
+    let reply = Reply::stream().bytes(chunk(first)).wait(300);
+    let server = Server::start(vec![reply.bytes(chunk(second)).bytes(STOP).bytes(DONE)]).await;
+    let mut request = request();
+    request.format = paddock_protocol::CallFormat::Xml;
+    let (mut began, mut started) = (None, None);
+    let provider = provider(&server.url("/v1"));
+    let mut on_event = |event| match event {
+        ModelEvent::FirstByte => began = Some(Instant::now()),
+        ModelEvent::CallStarted { .. } => started = Some(Instant::now()),
+        _ => {}
+    };
+    provider.sample(&request, &mut on_event).await.unwrap();
+    let late = started.unwrap() - began.unwrap();
+    assert!(late < Duration::from_millis(150), "{late:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_stop_sequences_is_asked_without() {
+    let refusal =
+        json!({"error": {"message": "Unsupported parameter: 'stop' is not supported with this model."}});
+    let server = Server::start(vec![
+        Reply::status(400, &[], &refusal.to_string()),
+        hello(),
+        hello(),
+    ])
+    .await;
+    let provider = provider(&server.url("/v1"));
+    for _ in 0..2 {
+        assert_eq!(text_of(&sample_xml(&provider).await.0), "Hello");
+    }
+    let asked: Vec<bool> = server
+        .requests()
+        .iter()
+        .map(|request| request.body.contains("\"stop\":"))
+        .collect();
+    assert_eq!(asked, [true, false, false]);
+}

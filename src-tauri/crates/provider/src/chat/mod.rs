@@ -5,6 +5,8 @@ mod chunk;
 #[cfg(test)]
 mod corpus;
 mod decoder;
+#[cfg(test)]
+mod golden;
 mod history;
 mod names;
 mod quirks;

@@ -136,6 +136,12 @@ mod tests {
             "Jinja Exception: Conversation roles must alternate user/assistant"
         ));
         assert!(quirks.strict_alternation);
+        assert!(quirks.learn(
+            400,
+            "Unsupported parameter: 'stop' is not supported with this model."
+        ));
+        assert!(quirks.no_stop);
+        assert!(!quirks.learn(400, "unexpected end: the model did not stop"));
         assert!(!quirks.learn(401, "unknown field max_tokens"));
         assert!(!quirks.learn(400, "max_tokens is too large: 900000"));
     }
@@ -148,6 +154,8 @@ mod tests {
             TokenField::MaxCompletionTokens
         );
         assert!(quirks("https://api.mistral.ai/v1").short_ids);
-        assert!(!quirks("http://127.0.0.1:8080/v1").short_ids);
+        assert!(quirks("https://api.openai.com/v1").no_stop);
+        let local = quirks("http://127.0.0.1:8080/v1");
+        assert!(!local.short_ids && !local.no_stop);
     }
 }

@@ -13,7 +13,11 @@ pub(super) const CUT_AT_LIMIT: &str =
     "the answer was cut at the output limit, so this call is not complete; write in smaller parts";
 pub(super) const CUT_BY_PROVIDER: &str = "the provider stopped the answer, so this call may not be complete";
 /// Added where a stop sequence may have cut a string.
-const TAG_IN_STRING: &str = r"; inside of a string write </tool> as <\/tool>";
+const STOPPED_AT_TAG: &str =
+    r#"; inside of a string write </tool> as <\/tool>, and "Tool result:" as "Tool result\u003a""#;
+const STOPPED_AT_RESULT: &str = r#"; inside of a string write "Tool result:" as "Tool result\u003a""#;
+/// Tools that are named to a model which asked for another.
+const NAMED_TOOLS: usize = 40;
 
 /// Gathers the text of one answer.
 pub(super) struct TextAnswer<'a> {
@@ -88,18 +92,19 @@ impl<'a> TextAnswer<'a> {
             (TextCallProblem::Truncated, FinishReason::Length) => CUT_AT_LIMIT.to_owned(),
             (_, FinishReason::Blocked) => CUT_BY_PROVIDER.to_owned(),
             (TextCallProblem::Truncated, _) => {
-                let lines = broken.raw.lines().count().max(1);
-                let hint = if self.format == CallFormat::Xml {
-                    TAG_IN_STRING
-                } else {
-                    ""
+                let hint = match self.format {
+                    CallFormat::Xml => STOPPED_AT_TAG,
+                    CallFormat::Native | CallFormat::Json => STOPPED_AT_RESULT,
                 };
-                format!("{} (after {lines} lines){hint}", broken.problem)
+                format!("{}{hint}", broken.reason())
             }
             (TextCallProblem::UnknownTool(_), _) => {
-                format!("{}; the tools are {}", broken.problem, names.own().join(", "))
+                let own = names.own();
+                let some: Vec<&str> = own.iter().take(NAMED_TOOLS).copied().collect();
+                let more = if some.len() < own.len() { " and others" } else { "" };
+                format!("{}; the tools are {}{more}", broken.reason(), some.join(", "))
             }
-            (problem, _) => problem.to_string(),
+            _ => broken.reason(),
         }
     }
 }

@@ -82,7 +82,11 @@ pub(super) fn take(text: &str, tools: &[&str], ended: bool) -> Taken {
     if matches!(read, Err(LooseError::Truncated)) && !ended {
         return Taken::Wait;
     }
-    if read.is_err() && frame.is_tagged() && !frame.in_cdata && body.contains('&') {
+    let at_entity = match &read {
+        Err(LooseError::Invalid { at, .. }) => body[*at..].starts_with('&'),
+        _ => false,
+    };
+    if at_entity && frame.is_tagged() && !frame.in_cdata {
         let close = body.find(frame.close);
         if close.is_none() && !ended {
             return Taken::Wait;
@@ -153,11 +157,11 @@ fn broken(text: &str, frame: &Frame, error: &LooseError, tools: &[&str]) -> Brok
 }
 
 /// A place in a call, for the model.
-fn place(text: &str, at: usize) -> String {
+pub(super) fn place(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
-    format!("at line {line}, column {} of the call", column.max(1))
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("at line {line}, column {column} of the call")
 }
 
 /// The calls of an object or a list of objects; empty when it is no call.

@@ -9,8 +9,12 @@
 mod call;
 mod example;
 mod fence;
+mod fenced;
+mod held;
 mod history;
+mod lines;
 mod prompt;
+mod quotation;
 mod read;
 mod scan;
 mod schema;
@@ -46,6 +50,18 @@ pub struct BrokenCall {
     pub problem: TextCallProblem,
     /// What the model wrote.
     pub raw: String,
+}
+
+impl BrokenCall {
+    /// What is wrong and where, for the model.
+    pub fn reason(&self) -> String {
+        match &self.problem {
+            TextCallProblem::Truncated => {
+                format!("{}, {}", self.problem, call::place(&self.raw, self.raw.len()))
+            }
+            problem => problem.to_string(),
+        }
+    }
 }
 
 /// A piece of an answer.

@@ -1,6 +1,7 @@
 //! An answer in a dialect while it streams: prose at once, calls as calls, nothing of a call as prose.
 
-use super::read::{Found, LineReader, ProseJoiner};
+use super::lines::{Found, LineReader};
+use super::read::ProseJoiner;
 use super::scan::Glimpse;
 use crate::ModelEvent;
 

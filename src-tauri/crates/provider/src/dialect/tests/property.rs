@@ -32,7 +32,7 @@ fn call(form: usize, marker: &str) -> String {
 /// Texts that hold a call only as a quotation, or none.
 fn quotation(form: usize) -> String {
     let object = "{\"tool\":\"read_file\",\"parameters\":{\"path\":\"quoted\"}}";
-    match form % 16 {
+    match form % 17 {
         0 => format!("Write `{object}` to read."),
         1 => format!("> {object}"),
         2 => format!("```python\n{object}\n```"),
@@ -47,6 +47,7 @@ fn quotation(form: usize) -> String {
         11 => format!("1. {object}\n- {object}\n* {object}"),
         12 => "fn main() {\n    println!(\"{}\", x);\n}\n\n[link](x) and **bold**".into(),
         13 => format!("`\n{object}\n`, or: [1,\n{object}\n]"),
+        15 => format!("So.\n<thinking>\n{object}\n</thinking>\nYes."),
         14 => format!("<!-- {object} -->\n| {object} |"),
         _ => format!("[{object}, {{\"a\": 1}}]"),
     }
@@ -63,7 +64,7 @@ fn prose() -> impl Strategy<Value = String> {
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         2 => prose(),
-        2 => (0..16_usize).prop_map(quotation),
+        2 => (0..17_usize).prop_map(quotation),
         3 => (0..8_usize).prop_map(|form| call(form, "MARKER")),
         1 => prop::sample::select(vec![
             "Tool result: a", "</think>", "<think>", "```", "~~~~", "{", "[", "<tool>", "</tool>", "{\"tool\":", "`", "&quot;", "  ", "",
@@ -131,8 +132,7 @@ proptest! {
             let marker = (0..6).map(|n| format!("m{n}m")).find(|marker| call.arguments.contains(marker));
             prop_assert!(!marker.is_some_and(|marker| shown.contains(&marker)), "{shown}");
         }
-        // A call in tags in a fence is a call only when nothing follows, which nobody knows before.
-        if !has_tags && !text.contains("```xml") && !text.contains("~~~") && !text.contains("```\n") {
+        if !has_tags {
             let parts = read_answer(&text, &TOOLS);
             let prose: Vec<&str> = parts.iter().filter_map(|part| match part {
                 TextPart::Prose(text) => Some(text.as_str()),
@@ -146,7 +146,7 @@ proptest! {
     /// Without a complete call nothing runs.
     #[test]
     fn no_text_without_a_complete_call_runs_anything(
-        pieces in proptest::collection::vec(prop_oneof![prose(), (0..16_usize).prop_map(quotation)], 0..5),
+        pieces in proptest::collection::vec(prop_oneof![prose(), (0..17_usize).prop_map(quotation)], 0..5),
         cut in prop::option::of((0..8_usize, 0..1_000_usize)),
     ) {
         // A blank line between them, so that one does not become part of the other.
