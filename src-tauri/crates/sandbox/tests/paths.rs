@@ -353,6 +353,37 @@ fn writing_keeps_what_it_must() {
 }
 
 #[test]
+fn what_is_brought_back_has_its_permissions() {
+    let bed = Bed::new();
+    let path = bed.relative("folder/script");
+    let mode = |path: &str| fs::metadata(bed.path(path)).unwrap().mode() & 0o777;
+    bed.root.restore(&path, b"#!/bin/sh\n", Some(0o755)).unwrap();
+    assert_eq!(
+        (mode("folder/script"), read(&bed, "folder/script")),
+        (0o755, "= #!/bin/sh\n".to_owned())
+    );
+    bed.root.restore(&path, b"other", None).unwrap();
+    assert_eq!(mode("folder/script"), 0o755, "kept when none is known");
+    bed.root.restore(&path, b"third", Some(0o100_640)).unwrap();
+    assert_eq!(
+        (mode("folder/script"), read(&bed, "folder/script")),
+        (0o640, "= third".to_owned())
+    );
+    bed.root
+        .restore(&bed.relative("new/deep"), b"x", Some(0o600))
+        .unwrap();
+    assert_eq!(mode("new/deep"), 0o600);
+    for refused in [".git/config", "innocent/config", "to-outside/x"] {
+        assert!(
+            bed.root.restore(&bed.relative(refused), b"x", None).is_err(),
+            "{refused}"
+        );
+    }
+    assert!(bed.root.read_only().restore(&path, b"x", None).is_err());
+    bed.outside_is_untouched();
+}
+
+#[test]
 fn git_internals_need_a_grant_and_plan_changes_nothing() {
     let bed = Bed::new();
     let hook = bed.relative(".git/hooks/pre-commit");

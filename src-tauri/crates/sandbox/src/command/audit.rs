@@ -107,7 +107,7 @@ impl Guard {
                     .is_ok_and(|found| found.changed_ns >= self.since_ns)
         };
         for path in now.settings.iter().filter(|path| is_new(path)) {
-            room.take(
+            room.take_foreign(
                 path,
                 "Editors and shells run what is in it when the project is opened.",
             );
@@ -214,6 +214,29 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
+    /// Moves a file or folder here, but for what Paddock itself wrote while the command ran. That is written once more: a
+    /// command may have made another name for the same file.
+    fn take_foreign(&mut self, path: &RelativePath, reason: &str) {
+        let kind = self.root.link_metadata(path).map(|found| found.kind);
+        if matches!(kind, Ok(Kind::Folder)) && self.root.wrote_below(path) {
+            for entry in self.root.read_dir(path).unwrap_or_default() {
+                match path.join(&entry.name) {
+                    Ok(inner) => self.take_foreign(&inner, reason),
+                    // A name that cannot be addressed goes with its folder.
+                    Err(_) => return self.take(path, reason),
+                }
+            }
+            return;
+        }
+        let own = matches!(kind, Ok(Kind::File))
+            && self.root.read(path, MAX_FILE).is_ok_and(|bytes| {
+                self.root.wrote(path, &bytes) && self.root.write(path, &bytes, WriteMode::Replace).is_ok()
+            });
+        if !own {
+            self.take(path, reason);
+        }
+    }
+
     /// Moves a file or folder here. What cannot be kept is removed all the same: it must not stay.
     fn take(&mut self, path: &RelativePath, reason: &str) {
         let kept_as = self.keep(path, &mut 0).unwrap_or_default();

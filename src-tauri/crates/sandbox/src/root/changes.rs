@@ -19,6 +19,27 @@ impl ProjectRoot {
     /// Writes a whole file in one step: readers see the old or the new content, and a hard link elsewhere keeps the old one.
     /// Missing folders of new files are made, the mode of a replaced file is kept. A link is written through only inside of the project.
     pub fn write(&self, path: &RelativePath, bytes: &[u8], mode: WriteMode) -> Result<(), PathError> {
+        self.put(path, bytes, mode, None)
+    }
+
+    /// Brings back what a file held, also after it was removed or another one took its place, with its permissions where
+    /// they are known (a Unix mode; ignored on Windows).
+    pub fn restore(
+        &self,
+        path: &RelativePath,
+        bytes: &[u8],
+        permissions: Option<u32>,
+    ) -> Result<(), PathError> {
+        self.put(path, bytes, WriteMode::CreateOrReplace, permissions)
+    }
+
+    fn put(
+        &self,
+        path: &RelativePath,
+        bytes: &[u8],
+        mode: WriteMode,
+        permissions: Option<u32>,
+    ) -> Result<(), PathError> {
         self.may_change(path)?;
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(project_itself());
@@ -44,7 +65,17 @@ impl ProjectRoot {
             (Some(found), _) => check_regular(found, path)?,
             (None, _) => {}
         }
-        replace(&folder, name, bytes, old.as_ref(), mode).map_err(|error| Failure::Io(error).at(path))
+        let new = NewContent {
+            bytes,
+            old: old.as_ref(),
+            permissions,
+        };
+        replace(&folder, name, &new, mode).map_err(|error| Failure::Io(error).at(path))?;
+        #[cfg(target_os = "linux")]
+        self.shared
+            .own
+            .note(folder.place.child(&name.to_string_lossy()), bytes);
+        Ok(())
     }
 
     /// Makes a folder and the missing ones above it; an existing folder is fine.
@@ -204,20 +235,24 @@ impl ProjectRoot {
     }
 }
 
-fn replace(
-    folder: &Folder,
-    name: &OsStr,
-    bytes: &[u8],
-    old: Option<&Metadata>,
-    mode: WriteMode,
-) -> std::io::Result<()> {
+/// What a file will hold, and whose owner and permissions it gets.
+struct NewContent<'a> {
+    bytes: &'a [u8],
+    old: Option<&'a Metadata>,
+    permissions: Option<u32>,
+}
+
+fn replace(folder: &Folder, name: &OsStr, new: &NewContent<'_>, mode: WriteMode) -> std::io::Result<()> {
     let temporary = temporary_name();
     let temporary = OsStr::new(&temporary);
     let mut file = folder.make_file(temporary)?;
     let written = (|| {
-        file.write_all(bytes)?;
-        if let Some(old) = old {
+        file.write_all(new.bytes)?;
+        if let Some(old) = new.old {
             Folder::copy_mode(&file, old)?;
+        }
+        if let Some(permissions) = new.permissions {
+            Folder::set_mode(&file, permissions)?;
         }
         file.sync_all()?;
         drop(file);

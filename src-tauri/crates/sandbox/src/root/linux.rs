@@ -164,7 +164,11 @@ impl Folder {
             let group = fs::Gid::from_raw(like.group);
             let _ = fs::fchown(file, Some(owner), Some(group));
         }
-        Ok(fs::fchmod(file, Mode::from_raw_mode(like.mode & 0o777))?)
+        Self::set_mode(file, like.mode)
+    }
+
+    pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+        Ok(fs::fchmod(file, Mode::from_raw_mode(mode & 0o777))?)
     }
 
     pub(super) fn rename(&self, name: &OsStr, to: &Self, to_name: &OsStr, replace: bool) -> io::Result<()> {

@@ -9,6 +9,8 @@ pub(crate) mod inventory;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
 mod opening;
+#[cfg(target_os = "linux")]
+mod own;
 #[cfg(any(not(target_os = "linux"), feature = "portable"))]
 mod portable;
 pub(crate) mod protection;
@@ -45,6 +47,8 @@ struct Shared {
     tree: Tree,
     canonical: PathBuf,
     opened_as: PathBuf,
+    #[cfg(target_os = "linux")]
+    own: own::OwnWrites,
 }
 
 /// What the holder of a root may change. The same value bounds file access and confined commands.
@@ -275,6 +279,17 @@ impl ProjectRoot {
         self.tree()
             .real(path)
             .map_err(|failure| self.explain(failure, path))
+    }
+
+    /// What was written through this root and its clones.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn wrote(&self, place: &RelativePath, bytes: &[u8]) -> bool {
+        self.shared.own.holds(place, bytes)
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn wrote_below(&self, place: &RelativePath) -> bool {
+        self.shared.own.any_below(place)
     }
 
     fn tree(&self) -> &Tree {

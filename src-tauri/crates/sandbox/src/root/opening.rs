@@ -86,6 +86,8 @@ impl ProjectRoot {
             tree,
             canonical,
             opened_as,
+            #[cfg(target_os = "linux")]
+            own: super::own::OwnWrites::default(),
         });
         Ok(Self {
             shared,

@@ -126,13 +126,17 @@ impl Folder {
 
     /// Gives a new file the mode of the one it replaces.
     pub(super) fn copy_mode(file: &File, like: &Metadata) -> io::Result<()> {
+        Self::set_mode(file, like.mode)
+    }
+
+    pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            file.set_permissions(std::fs::Permissions::from_mode(like.mode & 0o777))?;
+            file.set_permissions(std::fs::Permissions::from_mode(mode & 0o777))?;
         }
         #[cfg(not(unix))]
-        let _ = (file, like);
+        let _ = (file, mode);
         Ok(())
     }
 

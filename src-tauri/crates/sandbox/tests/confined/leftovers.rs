@@ -12,6 +12,7 @@ pub const CASES: &[Case] = &[
     ("leftover_common_folder_elsewhere", common_folder),
     ("leftover_git_file", git_file),
     ("leftover_editor_settings", editor_settings),
+    ("leftover_but_not_what_paddock_wrote", own_writes),
     ("leftover_after_a_crash", after_crash),
     ("leftover_nothing_by_the_sandbox", no_litter),
 ];
@@ -94,6 +95,41 @@ fn editor_settings(bed: &Bed) {
         .unwrap();
     let kept = bed.state().quarantine().join(&kept.kept_as).join("tasks.json");
     assert_eq!(fs::read_to_string(kept).unwrap(), "evil\n");
+}
+
+/// What the person approved while a command ran stays, unless the command changed it.
+fn own_writes(bed: &Bed) {
+    let line = "mkdir .vscode && echo evil > .vscode/evil.json && echo > ready; \
+        while ! [ -e go ]; do sleep 0.01; done; ln .paddock/MEMORY.md alias; echo evil >> .envrc; ln -sf ../alias sub/.idea/y";
+    let (running, output) = bed.start(bed.spec(line));
+    assert!(crate::bed::soon(|| bed.has("ready")));
+    for (path, content) in [
+        (".paddock/MEMORY.md", "- a note\n"),
+        (".vscode/settings.json", "{}\n"),
+        (".envrc", "export A=1\n"),
+        ("sub/.idea/x", "x\n"),
+        ("sub/.idea/y", "- a note\n"),
+        ("go", ""),
+    ] {
+        let path = bed.root.relative(path).unwrap();
+        bed.root
+            .write(
+                &path,
+                content.as_bytes(),
+                paddock_sandbox::WriteMode::CreateOrReplace,
+            )
+            .unwrap();
+    }
+    drop(output);
+    let end = running.wait_blocking();
+    let mut found: Vec<_> = end.quarantined.iter().map(|moved| moved.path.as_str()).collect();
+    found.sort_unstable();
+    assert_eq!(found, [".envrc", ".vscode/evil.json", "sub/.idea/y"]);
+    assert!(bed.has(".vscode/settings.json") && bed.has("sub/.idea/x"));
+    // The other name that the command made is no longer one for the notes.
+    fs::write(bed.project().join("alias"), "evil").unwrap();
+    let notes = fs::read_to_string(bed.project().join(".paddock/MEMORY.md")).unwrap();
+    assert_eq!(notes, "- a note\n");
 }
 
 fn no_litter(bed: &Bed) {
