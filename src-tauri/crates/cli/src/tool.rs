@@ -165,7 +165,7 @@ async fn context(paddock: &Paddock, project: &str, tool: &dyn Tool) -> Result<Ca
         sandbox,
         read_only: false,
         command_time: paddock.settings().limits.command_time,
-        approved: None,
+        approved: Vec::new(),
         protected_granted: false,
         live: Arc::new(|_, _| {}),
         before: Arc::new(|_, _| Ok(())),
@@ -195,9 +195,7 @@ async fn carry_out(tool: &dyn Tool, arguments: &str, mut cx: CallContext) -> Res
             "This is a protected place. Only a person may allow it, for one call in a session.",
         ));
     }
-    if let ApprovalBody::Change { base, .. } = &prepared.body {
-        cx.approved = Some(base.clone());
-    }
+    cx.approved = prepared.body.base();
     let said = |text: String| {
         Called::of(CallOutput {
             ok: true,

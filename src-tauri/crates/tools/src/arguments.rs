@@ -1,5 +1,5 @@
 //! Arguments of a call against the schema of its tool, before anything else happens. The schemas here are flat objects of
-//! texts, whole numbers, switches and lists of texts, so the check is a page and can name the field, what was expected and
+//! texts, whole numbers, switches and lists of texts or of such objects, so the check is a page and can name the field, what was expected and
 //! what the field means; a general validator would know more and say less. Forgiving where the meaning is beyond doubt:
 //! `null` for something optional, a list or a whole argument object inside of a string, a number written as text.
 
@@ -62,14 +62,24 @@ fn strip(value: &mut Value) {
 /// Reads raw JSON text of arguments as the input of a tool with this schema.
 pub(crate) fn read<T: DeserializeOwned>(raw: &str, schema: &Value) -> Result<T, ToolError> {
     let mut given = object_of(raw)?;
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let properties = properties.ok_or_else(|| ToolError::Fatal("a tool has no schema".to_owned()))?;
-    given.retain(|_, value| !value.is_null());
     let mut problems = Vec::new();
+    check_object("", &mut given, schema, &mut problems);
+    if !problems.is_empty() {
+        return Err(ToolError::Arguments(problems.join("\n")));
+    }
+    serde_json::from_value(Value::Object(given)).map_err(|error| ToolError::Arguments(error.to_string()))
+}
+
+/// Checks an object and everything in it; `place` goes before the names of its fields.
+fn check_object(place: &str, given: &mut Map<String, Value>, schema: &Value, problems: &mut Vec<String>) {
+    let none = Map::new();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let properties = properties.unwrap_or(&none);
+    given.retain(|_, value| !value.is_null());
     for name in given.keys().filter(|name| !properties.contains_key(*name)) {
         let known: Vec<String> = properties.keys().map(|known| format!("`{known}`")).collect();
         problems.push(format!(
-            "`{}` is not known here; known: {}",
+            "`{place}{}` is not known here; known: {}",
             shown(name),
             known.join(", ")
         ));
@@ -79,26 +89,40 @@ pub(crate) fn read<T: DeserializeOwned>(raw: &str, schema: &Value) -> Result<T, 
             .get("description")
             .and_then(Value::as_str)
             .unwrap_or("required");
+        let place = format!("{place}{name}");
         match given.get_mut(name) {
-            Some(value) => {
-                if let Err(expected) = fit(value, property) {
+            Some(value) => match fit(value, property) {
+                Ok(()) => check_items(&place, value, property, problems),
+                Err(expected) => {
                     let got = kind_of(value);
                     problems.push(format!(
-                        "`{name}` must be {expected}, not {got}: {}",
+                        "`{place}` must be {expected}, not {got}: {}",
                         lower(meaning)
                     ));
                 }
-            }
+            },
             None if is_required(schema, name) => {
-                problems.push(format!("`{name}` is missing: {}", lower(meaning)));
+                problems.push(format!("`{place}` is missing: {}", lower(meaning)));
             }
             None => {}
         }
     }
-    if !problems.is_empty() {
-        return Err(ToolError::Arguments(problems.join("\n")));
+}
+
+/// Checks the objects of a list.
+fn check_items(place: &str, value: &mut Value, property: &Value, problems: &mut Vec<String>) {
+    let Some(schema) = property.get("items").filter(|items| is_type(items, "object")) else {
+        return;
+    };
+    for (index, item) in value.as_array_mut().into_iter().flatten().enumerate() {
+        if let Value::Object(item) = item {
+            check_object(&format!("{place}[{index}]."), item, schema, problems);
+        }
     }
-    serde_json::from_value(Value::Object(given)).map_err(|error| ToolError::Arguments(error.to_string()))
+}
+
+fn is_type(schema: &Value, name: &str) -> bool {
+    schema.get("type").and_then(Value::as_str) == Some(name)
 }
 
 fn object_of(raw: &str) -> Result<Map<String, Value>, ToolError> {
@@ -127,7 +151,22 @@ fn object_of(raw: &str) -> Result<Map<String, Value>, ToolError> {
 }
 
 /// Makes a value fit its property where the meaning is clear; otherwise says what is expected.
-fn fit(value: &mut Value, property: &Value) -> Result<(), &'static str> {
+fn fit(value: &mut Value, property: &Value) -> Result<(), String> {
+    if let Some(Value::Array(choices)) = property.get("enum") {
+        let names: Vec<String> = choices
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let is_one = choices.contains(value);
+        return is_one
+            .then_some(())
+            .ok_or_else(|| format!("one of {}", names.join(", ")));
+    }
+    fit_type(value, property).map_err(str::to_owned)
+}
+
+fn fit_type(value: &mut Value, property: &Value) -> Result<(), &'static str> {
     match property.get("type").and_then(Value::as_str) {
         Some("string") => value.is_string().then_some(()).ok_or("text"),
         Some("boolean") => {
@@ -163,10 +202,15 @@ fn fit(value: &mut Value, property: &Value) -> Result<(), &'static str> {
             {
                 *value = inner;
             }
-            let all_texts = value
-                .as_array()
-                .is_some_and(|items| items.iter().all(Value::is_string));
-            all_texts.then_some(()).ok_or("a list of texts")
+            let objects = property
+                .get("items")
+                .is_some_and(|items| is_type(items, "object"));
+            let all = |test: fn(&Value) -> bool| value.as_array().is_some_and(|items| items.iter().all(test));
+            if objects {
+                all(Value::is_object).then_some(()).ok_or("a list of objects")
+            } else {
+                all(Value::is_string).then_some(()).ok_or("a list of texts")
+            }
         }
         _ => Err("of a type that is known"),
     }

@@ -4,7 +4,7 @@ use crate::{CallContext, ToolError, bounds, paths, text::Text};
 use paddock_protocol::{
     ApprovalBody, ChangeKind, Diff, DiffLine, DiffMark, FileChange, FileVersion, Hunk, UndoFact, Verb,
 };
-use paddock_sandbox::{PathError, RelativePath, WriteMode};
+use paddock_sandbox::{PathError, ProjectRoot, RelativePath, WriteMode};
 use sha2::{Digest, Sha256};
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiff};
 use std::time::Duration;
@@ -51,38 +51,53 @@ impl Plan {
 
     /// Writes the file. What it held is kept first, and what it will hold is recorded.
     pub(crate) fn carry_out(&self, cx: &CallContext) -> Result<FileChange, ToolError> {
-        let root = paths::root_of(cx);
-        if root.reach().read_only {
-            return Err(paths::failure(PathError::ReadOnly {
-                path: self.path.clone(),
-            }));
-        }
-        (cx.before)(&self.path, self.old.as_deref()).map_err(|error| {
-            ToolError::Fatal(format!("What `{}` held could not be kept: {error}.", self.path))
-        })?;
-        // Before the write: were the program to die between the two, an undo would not know the change as the call's own.
-        (cx.after)(&self.path, version_of(Some(&self.new))).map_err(|error| {
-            ToolError::Fatal(format!(
-                "The change of `{}` could not be recorded: {error}.",
-                self.path
-            ))
-        })?;
+        let root = changeable_root(cx, &self.path)?;
+        record(cx, &self.path, self.old.as_deref(), version_of(Some(&self.new)))?;
+        self.write(&root)?;
+        Ok(self.change())
+    }
+
+    /// The write alone, on the file that was looked at.
+    pub(crate) fn write(&self, root: &ProjectRoot) -> Result<(), ToolError> {
         let mode = if self.old.is_some() {
             WriteMode::Replace
         } else {
             WriteMode::CreateNew
         };
-        root.write(&self.path, &self.new, mode)
-            .map_err(|error| match error {
-                PathError::AlreadyExists { path } => ToolError::ChangedSince {
-                    path: path.to_string(),
-                },
-                PathError::NotFound { path } if self.old.is_some() => ToolError::ChangedSince {
-                    path: path.to_string(),
-                },
-                other => paths::failure(other),
-            })?;
-        Ok(self.change())
+        root.write(&self.path, &self.new, mode).map_err(changed_or_failed)
+    }
+}
+
+/// The project, for a call that may change it.
+pub(crate) fn changeable_root(cx: &CallContext, path: &RelativePath) -> Result<ProjectRoot, ToolError> {
+    let root = paths::root_of(cx);
+    if root.reach().read_only {
+        return Err(paths::failure(PathError::ReadOnly { path: path.clone() }));
+    }
+    Ok(root)
+}
+
+/// Keeps what a file holds and records what it will hold. To be called before the change: were the program to die between
+/// the two, an undo would not know the change as the call's own.
+pub(crate) fn record(
+    cx: &CallContext,
+    path: &RelativePath,
+    old: Option<&[u8]>,
+    new: FileVersion,
+) -> Result<(), ToolError> {
+    (cx.before)(path, old)
+        .map_err(|error| ToolError::Fatal(format!("What `{path}` held could not be kept: {error}.")))?;
+    (cx.after)(path, new)
+        .map_err(|error| ToolError::Fatal(format!("The change of `{path}` could not be recorded: {error}.")))
+}
+
+/// The error of a change whose file is no longer as it was a moment ago, or of one that failed.
+pub(crate) fn changed_or_failed(error: PathError) -> ToolError {
+    match error {
+        PathError::AlreadyExists { path } | PathError::NotFound { path } => ToolError::ChangedSince {
+            path: path.to_string(),
+        },
+        other => paths::failure(other),
     }
 }
 
@@ -98,11 +113,17 @@ pub(crate) fn current(cx: &CallContext, path: &RelativePath) -> Result<Option<Ve
 /// The same right before a change: an error when it is not what the person approved.
 pub(crate) fn current_approved(cx: &CallContext, path: &RelativePath) -> Result<Option<Vec<u8>>, ToolError> {
     let found = current(cx, path)?;
-    match &cx.approved {
-        Some(approved) if *approved != version_of(found.as_deref()) => Err(ToolError::ChangedSince {
+    let is_approved = cx.approved.is_empty()
+        || cx
+            .approved
+            .iter()
+            .any(|base| base.path == path.as_str() && base.version == version_of(found.as_deref()));
+    if is_approved {
+        Ok(found)
+    } else {
+        Err(ToolError::ChangedSince {
             path: path.to_string(),
-        }),
-        _ => Ok(found),
+        })
     }
 }
 
@@ -209,19 +230,20 @@ fn line_number(index: usize, side: &str) -> u32 {
 
 /// One line for the model about a change that was made.
 pub(crate) fn report(change: &FileChange, new: &[u8]) -> String {
-    let verb = if change.kind == ChangeKind::Created {
-        "Created"
-    } else {
-        "Edited"
-    };
-    match change.kind {
+    let path = &change.path;
+    match &change.kind {
         ChangeKind::Created => {
             let lines = String::from_utf8_lossy(new).lines().count();
-            format!("{verb} {} ({}).", change.path, bounds::count(lines, "line"))
+            format!("Created {path} ({}).", bounds::count(lines, "line"))
         }
-        _ => format!(
-            "{verb} {} (+{} -{} lines).",
-            change.path, change.added, change.removed
+        ChangeKind::Edited => format!("Edited {path} (+{} -{} lines).", change.added, change.removed),
+        ChangeKind::Deleted => format!("Deleted {path}."),
+        ChangeKind::Moved { from } if change.added + change.removed == 0 => {
+            format!("Moved {from} to {path}.")
+        }
+        ChangeKind::Moved { from } => format!(
+            "Moved {from} to {path} (+{} -{} lines).",
+            change.added, change.removed
         ),
     }
 }

@@ -3,8 +3,8 @@
 use crate::Processes;
 use async_trait::async_trait;
 use paddock_protocol::{
-    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileVersion, Millis, PlanTask, SandboxSummary,
-    UndoFact, Verb,
+    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileBase, FileVersion, Millis, PlanTask,
+    SandboxSummary, UndoFact, Verb,
 };
 use paddock_sandbox::{Confinement, ProjectRoot, RelativePath, StateDir};
 use std::sync::Arc;
@@ -94,8 +94,8 @@ pub struct CallContext {
     pub read_only: bool,
     /// How long a command may take before the loop asks the person; the tool does not end it then.
     pub command_time: Millis,
-    /// File states that the person approved; a file that differs is not written.
-    pub approved: Option<FileVersion>,
+    /// File states that the person approved; a file that differs is not changed. Empty: nothing was approved by its state.
+    pub approved: Vec<FileBase>,
     /// The person approved access to protected places of this call.
     pub protected_granted: bool,
     pub live: LiveOutput,

@@ -1,20 +1,21 @@
 //! A part of a file, replaced in exactly the place that is meant.
 
 use crate::change::{self, Plan};
-use crate::matching::{self, How, Match, NoMatch};
+use crate::matching::{self, How, Match};
+use crate::nearest::Wanted;
 use crate::text::{Text, binary_kind};
 use crate::typed::{Stop, TypedTool, done};
-use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, paths};
+use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, nearest, paths};
 use paddock_protocol::CallOutput;
 use paddock_sandbox::RelativePath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
-use std::ops::Range;
 
-/// Lines of the file in an error.
-const MAX_SHOWN: usize = 20;
-const MAX_LINE: usize = 300;
+const WANTED: Wanted<'_> = Wanted {
+    name: "`old_text`",
+    one_place: "Add lines around it to name one place, or set `all`.",
+};
 
 pub(crate) struct EditFile;
 
@@ -93,7 +94,7 @@ fn plan(
         matching::find(&text.content, &input.old_text, &input.new_text, input.all).map_err(|none| {
             // Not even a hint of what is in a file that may not be read without being asked for.
             let hidden = paths::is_hidden_secret(cx, &path);
-            ToolError::Model(explain(&path, &text.content, &none, hidden))
+            ToolError::Model(nearest::explain(&WANTED, &path, &text.content, &none, hidden))
         })?;
     let new = text.encode(&found.apply(&text.content)).map_err(|letter| {
         ToolError::Model(format!(
@@ -113,52 +114,4 @@ fn plan(
         },
         found,
     ))
-}
-
-fn explain(path: &RelativePath, content: &str, none: &NoMatch, hidden: bool) -> String {
-    match none {
-        _ if hidden => {
-            format!("`old_text` is not in `{path}` in one place; nothing was changed. Read the file first.")
-        }
-        NoMatch::Nowhere { nearest: None } => {
-            format!(
-                "`old_text` is not in `{path}`, nor anything like it; nothing was changed. Read the file first."
-            )
-        }
-        NoMatch::Nowhere { nearest: Some(lines) } => format!(
-            "`old_text` is not in `{path}`; nothing was changed. The nearest lines are:\n{}Copy the text exactly, without line numbers.",
-            numbered(content, lines)
-        ),
-        NoMatch::Uneven { lines } => format!(
-            "`old_text` is indented otherwise than `{path}`, and not evenly, so nothing was changed. The lines are:\n{}Copy the indentation exactly.",
-            numbered(content, lines)
-        ),
-        NoMatch::Several { lines } => {
-            let mut shown: Vec<String> = lines.iter().take(MAX_SHOWN).map(usize::to_string).collect();
-            if lines.len() > MAX_SHOWN {
-                shown.push("…".to_owned());
-            }
-            format!(
-                "`old_text` is in `{path}` {} times (lines {}); nothing was changed. Add lines around it to name one place, or set `all`.",
-                lines.len(),
-                shown.join(", ")
-            )
-        }
-    }
-}
-
-fn numbered(content: &str, lines: &Range<usize>) -> String {
-    let mut result = String::new();
-    let shown = content
-        .lines()
-        .enumerate()
-        .skip(lines.start - 1)
-        .take(lines.len());
-    for (index, line) in shown.take(MAX_SHOWN) {
-        let _ = writeln!(result, "{}\t{}", index + 1, bounds::short_line(line, MAX_LINE));
-    }
-    if lines.len() > MAX_SHOWN {
-        let _ = writeln!(result, "…");
-    }
-    result
 }

@@ -78,6 +78,46 @@ pub(crate) fn find(content: &str, old: &str, new: &str, all: bool) -> Result<Mat
     by_lines(content, &flat_old, &new.replace("\r\n", "\n"), ends)
 }
 
+/// Finds whole lines in `content` and makes others fit there: exactly, or but for white space at the ends of lines and evenly
+/// shifted indentation. At least one line is looked for.
+pub(crate) fn find_lines(content: &str, old: &[&str], new: &[&str]) -> Result<Match, NoMatch> {
+    let lines = lines_of(content);
+    let text = |lines: &[&str]| lines.iter().flat_map(|line| [line, "\n"]).collect::<String>();
+    let ends = LineEnd::of(content);
+    let starts: Vec<usize> = (0..(lines.len() + 1).saturating_sub(old.len()))
+        .filter(|start| {
+            let there = lines[*start..].iter().map(|line| line.text);
+            there.zip(old).all(|(line, wanted)| line == *wanted)
+        })
+        .collect();
+    let mut found = match starts[..] {
+        [] => by_lines(content, &text(old), &text(new), ends)?,
+        [start] => Match {
+            replacements: vec![Replacement {
+                range: lines[start].range.start..lines[start + old.len() - 1].end,
+                text: ends.apply(&text(new)),
+            }],
+            how: How::Exactly,
+        },
+        _ => {
+            return Err(NoMatch::Several {
+                lines: starts.iter().map(|start| start + 1).collect(),
+            });
+        }
+    };
+    if !content.ends_with('\n') {
+        for last in found
+            .replacements
+            .iter_mut()
+            .filter(|last| last.range.end == content.len())
+        {
+            let kept = last.text.trim_end_matches('\n').trim_end_matches('\r').len();
+            last.text.truncate(kept);
+        }
+    }
+    Ok(found)
+}
+
 /// Where `old` is: all places that do not overlap, or, to be sure that there is one only, all places.
 fn places(content: &str, old: &str, all: bool) -> Vec<Range<usize>> {
     let mut found = Vec::new();

@@ -43,9 +43,22 @@ pub(crate) fn reads(cx: &CallContext, path: &RelativePath) -> Vec<Access> {
 
 /// What writing a path touches.
 pub(crate) fn writes(cx: &CallContext, path: &RelativePath) -> Vec<Access> {
-    let mut access = vec![Access::Write {
+    let write = Access::Write {
         path: path.to_string(),
-    }];
+    };
+    with_protection(cx, path, write)
+}
+
+/// What removing a path touches.
+pub(crate) fn deletes(cx: &CallContext, path: &RelativePath) -> Vec<Access> {
+    let delete = Access::Delete {
+        path: path.to_string(),
+    };
+    with_protection(cx, path, delete)
+}
+
+fn with_protection(cx: &CallContext, path: &RelativePath, access: Access) -> Vec<Access> {
+    let mut access = vec![access];
     if let Some(place) = place_of(cx, path) {
         access.push(Access::Protected {
             path: path.to_string(),

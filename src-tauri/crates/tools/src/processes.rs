@@ -74,6 +74,7 @@ pub(crate) struct View {
     pub(crate) output: String,
     /// Bytes at the beginning that are no longer kept.
     pub(crate) dropped: u64,
+    /// Since its start; counts on after its end.
     pub(crate) running_for: Duration,
     pub(crate) end: Option<ProcessEnd>,
 }

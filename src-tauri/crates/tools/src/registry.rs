@@ -4,10 +4,11 @@
 use crate::bulk::{DeleteFiles, DiscardChanges, RenameFiles};
 use crate::typed::Erased;
 use crate::{
-    Tool, ToolKind, ask_question::AskQuestion, converse::Converse, edit_file::EditFile,
-    find_files::FindFiles, list_files::ListFiles, read_file::ReadFile, read_output::ReadOutput,
-    run_command::RunCommand, search_files::SearchFiles, task_completion::TaskCompletion,
-    write_file::WriteFile,
+    Tool, ToolKind, apply_patch::ApplyPatch, ask_question::AskQuestion, converse::Converse,
+    delegate::Delegate, delete_file::DeleteFile, edit_file::EditFile, find_files::FindFiles,
+    list_files::ListFiles, move_file::MoveFile, read_file::ReadFile, read_output::ReadOutput,
+    remember::Remember, run_command::RunCommand, search_files::SearchFiles, stop_process::StopProcess,
+    task_completion::TaskCompletion, update_plan::UpdatePlan, write_file::WriteFile,
 };
 use paddock_protocol::Role;
 use serde_json::Value;
@@ -51,6 +52,13 @@ impl Registry {
                 Erased::<AskQuestion>::tool(),
                 Erased::<Converse>::tool(),
                 Erased::<TaskCompletion>::tool(),
+                Erased::<ApplyPatch>::tool(),
+                Erased::<MoveFile>::tool(),
+                Erased::<DeleteFile>::tool(),
+                Erased::<StopProcess>::tool(),
+                Erased::<UpdatePlan>::tool(),
+                Erased::<Remember>::tool(),
+                Erased::<Delegate>::tool(),
             ]),
             workflow_only: Arc::new([
                 Erased::<DeleteFiles>::tool(),

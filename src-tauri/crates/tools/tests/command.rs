@@ -2,6 +2,8 @@
 //! `main` and its own small list of tests.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+#[path = "command/background.rs"]
+mod background;
 mod support;
 
 use paddock_protocol::*;
@@ -38,6 +40,7 @@ fn main() {
         println!("dropping_ends_it ... ok");
         odd_arguments().await;
         println!("odd_arguments ... ok");
+        background::all(confined).await;
         if confined {
             walls().await;
             println!("walls ... ok");
@@ -153,6 +156,17 @@ async fn time_limit() {
         output.facts,
         Some(OutputFacts::Command { timed_out: true, .. })
     ));
+    let mut project = project;
+    project.cx.command_time = Millis::seconds(1);
+    let late = project
+        .run("run_command", json!({"command": "sleep 1.5; echo late"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        late.text, "late\n[exit code 0]\n",
+        "the person's limit is the loop's to ask about"
+    );
+    project.cx.command_time = Millis::seconds(20);
     let prepared = project
         .prepare("run_command", json!({"command": "true", "time_limit_s": 9999}))
         .await

@@ -305,7 +305,7 @@ impl Executor {
             command_time: config.limits.command_time,
             processes: self.processes.clone(),
             to_background,
-            approved: None,
+            approved: Vec::new(),
             protected_granted: false,
             live: Arc::new(move |channel, text: &str| {
                 let _ = back.send(Back::CallLive {
@@ -378,7 +378,17 @@ impl Executor {
     ) {
         let Some(tool) = self.tool(tool) else { return };
         let mut cx = self.context(&call, state);
-        cx.approved = approved;
+        let turn = state.live.turn.as_ref();
+        let target = turn.and_then(|turn| turn.calls.iter().find(|live| live.call == call));
+        cx.approved = approved
+            .zip(target.map(|live| live.target.clone()))
+            .map(|(version, path)| FileBase {
+                path,
+                version,
+                size: None,
+            })
+            .into_iter()
+            .collect();
         cx.protected_granted = protected_granted;
         let place = self.place.clone();
         let back_call = call.clone();

@@ -48,7 +48,7 @@ impl Project {
             state: StateDir::new(folder.path().join("state")),
             read_only: false,
             command_time: Millis::seconds(20),
-            approved: None,
+            approved: Vec::new(),
             protected_granted: false,
             live: {
                 let live = Arc::clone(&live);

@@ -212,10 +212,8 @@ async fn only_the_approved_state_of_a_file_is_changed() {
         project.put("a.txt", b"one\n");
         let _ = std::fs::remove_file(project.path("new.txt"));
         let prepared = project.prepare(tool, arguments.clone()).await.unwrap();
-        let ApprovalBody::Change { base, .. } = prepared.body else {
-            panic!("no change")
-        };
-        project.cx.approved = Some(base);
+        project.cx.approved = prepared.body.base();
+        assert_eq!(project.cx.approved.len(), 1);
         let path = arguments["path"].as_str().unwrap();
         project.put(path, b"by the person\n");
         let result = project.run(tool, arguments.clone()).await;
@@ -231,7 +229,7 @@ async fn only_the_approved_state_of_a_file_is_changed() {
         } else {
             project.run(tool, arguments).await.unwrap();
         }
-        project.cx.approved = None;
+        project.cx.approved = Vec::new();
     }
     assert_eq!(project.journal.lock().unwrap().len(), 1);
 }

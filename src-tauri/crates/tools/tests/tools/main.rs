@@ -5,5 +5,9 @@
 mod support;
 
 mod change;
+mod folder;
+mod loops;
+mod patch;
 mod read;
 mod registry;
+mod remember;
