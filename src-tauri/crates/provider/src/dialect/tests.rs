@@ -279,6 +279,120 @@ fn no_text_is_too_odd_to_be_read() {
     }
 }
 
+#[test]
+fn quotations_over_several_lines_are_no_calls() {
+    let call = r#"{"tool":"list_files"}"#;
+    for text in [
+        // Reasoning in the middle of an answer, closed or not.
+        format!("Well.\n<think>\n{call}\n</think>\nYes."),
+        format!("Well.\n<thinking>I\n{call}"),
+        // A fence within a longer one, behind a value that is no call.
+        format!("````\n{{\"a\":1}}\n```json\n{call}\n```\n````"),
+        format!("```json\n{{\"a\":1}}\n{call}\n```"),
+        // The rest of a line that began with a value.
+        format!("[ ] {call}"),
+        format!("{{\"a\":1}} {call}"),
+        // Code and brackets that began in the line before.
+        format!("Write `\n{call}\n` so."),
+        format!("For example [1,\n{call}\n]"),
+        format!("fn main() {{\n{call}\n}}"),
+        // One element that is no call.
+        format!("[{call},\n1]"),
+        format!("```xml\n<tool>{call}</tool>\n```\nThat is how it looks."),
+    ] {
+        assert_eq!(read(&text), [""; 0], "{text}");
+    }
+    // A blank line ends what was open by mistake.
+    for text in [
+        format!("Press the ` key.\n\n{call}"),
+        format!("I am sad :[\n\n{call}"),
+        format!("So `a` and [b](c):\n{call}"),
+    ] {
+        assert_eq!(read(&text), ["list_files {}"], "{text}");
+    }
+}
+
+#[test]
+fn what_is_between_tags_was_meant_as_a_call() {
+    assert_eq!(
+        read("<tool>{\"a\":1}</tool>"),
+        ["! the object between the tags names no tool"]
+    );
+    assert_eq!(
+        read("<tool>{\"name\":\"make_tea\",\"arguments\":{}}</tool>"),
+        ["! there is no tool named make_tea"]
+    );
+    assert_eq!(read("<tool> is a tag"), [""; 0]);
+}
+
+#[test]
+fn a_tool_of_a_server_is_never_one_of_the_program() {
+    let call =
+        |server: &str| format!("<tool>{{\"server_name\":\"{server}\",\"tool_name\":\"list_files\"}}</tool>");
+    let names = |server: &str, tools: &[&str]| {
+        let found = read_text_calls(&call(server), tools);
+        found.calls.into_iter().map(|call| call.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names("local", &TOOLS), ["list_files"]);
+    assert_eq!(names("", &TOOLS), ["list_files"]);
+    assert_eq!(names("disk", &TOOLS), [""; 0]);
+    assert_eq!(
+        names("disk", &["list_files", "disk__list_files"]),
+        ["disk__list_files"]
+    );
+    assert_eq!(
+        read(&call("disk")),
+        ["! there is no tool named list_files on the server disk"]
+    );
+}
+
+#[test]
+fn nothing_of_a_call_is_left_as_text() {
+    for text in [
+        "<tool>{\"tool\":\"list_files\"}</tol>\n",
+        "{\"tool\":\"list_files\"}</tool>",
+        "<tool_call>{\"tool\":\"list_files\"}</tool> ,\n",
+        "```json\n{\"tool\":\"list_files\"}```",
+    ] {
+        let found = read_text_calls(text, &TOOLS);
+        assert_eq!(
+            (found.calls.len(), found.has_prose, found.problem),
+            (1, false, None),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn repairs_never_complete_or_drop_anything() {
+    // The entities would close the string that was cut.
+    assert_eq!(
+        read("<tool>{\"tool\":\"write_file\",\"parameters\":{\"content\":\"say &quot;}}</tool>"),
+        ["! the call ends in the middle of its object"]
+    );
+    let kept = r#"{"tool":"read_file","parameters":{"path":"it\'s"}}"#;
+    assert!(matches!(
+        read_text_calls(kept, &TOOLS).problem,
+        Some(TextCallProblem::Invalid(_))
+    ));
+}
+
+/// The words that go to a model show a call that is read.
+#[test]
+fn the_form_is_one_that_is_read() {
+    for format in [CallFormat::Json, CallFormat::Xml] {
+        let words = form(format)
+            .replace('…', "")
+            .replace("\"name\"", "\"list_files\"");
+        let shown = words
+            .split(", one complete")
+            .next()
+            .and_then(|words| words.split(", with one").next());
+        let found = read_text_calls(shown.unwrap(), &TOOLS);
+        assert_eq!((found.calls.len(), found.has_prose), (1, false), "{words}");
+    }
+}
+
 mod golden;
 mod live;
 mod property;
