@@ -32,6 +32,9 @@ pub enum StoreError {
         path: PathBuf,
         source: io::Error,
     },
+    /// Not even an index in memory could be asked; a fault in Paddock.
+    #[error("The figures could not be computed: {0}")]
+    Index(#[from] rusqlite::Error),
     /// A value that cannot be written as JSON; a fault in Paddock.
     #[error("A record could not be written as JSON: {0}")]
     Encoding(#[from] serde_json::Error),

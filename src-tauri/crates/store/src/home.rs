@@ -51,6 +51,10 @@ impl Home {
         self.path.join("settings.json")
     }
 
+    pub(crate) fn index(&self) -> PathBuf {
+        self.path.join("index.sqlite")
+    }
+
     pub(crate) fn sessions(&self) -> PathBuf {
         self.path.join("sessions")
     }

@@ -6,6 +6,7 @@ pub mod before;
 mod disk;
 mod error;
 mod home;
+pub mod index;
 mod keyring;
 mod keys;
 mod lock;

@@ -32,6 +32,22 @@ pub struct TornLine {
     pub length: u64,
 }
 
+/// Every session with a log, and the log's length in bytes.
+pub(crate) fn lengths(home: &Home) -> Result<Vec<(SessionId, u64)>, StoreError> {
+    let folder = home.sessions();
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(StoreError::io("read", &folder)(error)),
+    };
+    let length = |entry: std::fs::DirEntry| {
+        let session = SessionId::new(entry.file_name().into_string().ok()?);
+        let facts = std::fs::metadata(home.session(&session).ok()?.join(LOG)).ok()?;
+        facts.is_file().then_some((session, facts.len()))
+    };
+    Ok(entries.filter_map(|entry| length(entry.ok()?)).collect())
+}
+
 /// The one writer of a session's log. While it lives, no second one can be made, in no process.
 #[derive(Debug)]
 pub struct LogWriter {
@@ -236,22 +252,35 @@ pub struct LogReader {
 impl LogReader {
     /// Opens the log of a session. [`StoreError::NotFound`] when there is none.
     pub fn open(home: &Home, session: &SessionId) -> Result<LogReader, StoreError> {
+        Self::open_at(home, session, 0)
+    }
+
+    /// Opens it behind the lines that were read before: `offset` is a former [`LogReader::offset`]. Damaged lines are then
+    /// counted from there.
+    pub(crate) fn open_at(home: &Home, session: &SessionId, offset: u64) -> Result<LogReader, StoreError> {
         let path = home.session(session)?.join(LOG);
-        let file = File::open(&path).map_err(|error| match error.kind() {
+        let mut file = File::open(&path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => StoreError::NotFound {
                 what: format!("session {session}"),
             },
             _ => StoreError::io("opened", &path)(error),
         })?;
+        file.seek(SeekFrom::Start(offset))
+            .map_err(StoreError::io("read", &path))?;
         let reader = BufReader::with_capacity(64 * 1024, file);
         Ok(LogReader {
             reader,
             path,
             buffer: Vec::new(),
             line: 0,
-            offset: 0,
+            offset,
             failed: false,
         })
+    }
+
+    /// Where the next line begins, in bytes.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
     }
 
     /// Everything, with the damaged lines beside the events.
