@@ -3,7 +3,7 @@ import type { ItemCell } from '$lib/timeline/timeline.svelte'
 import type { CallItem, SubAgent } from '$lib/protocol'
 import { planOf, progressOf } from '$lib/turn/plan'
 import { tasks } from '$lib/texts/beside'
-import { rowName, timeline, turnWords, verbs } from '$lib/texts/timeline'
+import { rowName, timeline, turnWords, verbs, writerOf } from '$lib/texts/timeline'
 import { agentFacts } from './agent'
 import { noteOf } from './notes'
 
@@ -21,11 +21,11 @@ function planLabel(call: CallItem): string {
 const agentLabel = (agent: SubAgent): string =>
   [`${verbs.delegate} ${agent.name}`, ...agentFacts(agent).words, shortened(agent.task)].join(', ')
 
-export function rowLabel(cell: ItemCell): string {
+export function rowLabel(cell: ItemCell, ofAgent = false): string {
   const { kind, status, iteration } = cell.item
   switch (kind.type) {
     case 'user_message':
-      return `${timeline.you}: ${shortened(kind.text)}`
+      return `${writerOf(ofAgent)}: ${shortened(kind.text)}`
     case 'agent_text':
       return timeline.agent
     case 'reasoning':

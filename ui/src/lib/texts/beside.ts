@@ -67,6 +67,7 @@ export const subAgents = {
   readOnly: 'read-only',
   writes: 'may change files',
   task: 'Task',
+  taskFromMain: 'Task from main',
   open: 'Open as full view',
   back: 'Back to main',
   stop: 'Stop it',

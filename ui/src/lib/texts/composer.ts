@@ -60,7 +60,7 @@ export const queue = {
   region: 'Queued messages',
   title: (n: number): string => counted(n, 'message waits', 'messages wait'),
   until: 'for the end of this turn',
-  held: 'and is held until you release it',
+  held: '· held until you release them',
   release: 'Release',
   clear: 'Remove all',
   message: (text: string): string => `Queued: ${text}`,

@@ -14,7 +14,7 @@ import type {
   Verb,
   WorkflowEnd,
 } from '$lib/protocol'
-import { processes } from './beside'
+import { processes, subAgents } from './beside'
 import { count, counted, duration, listed, tokens } from './words'
 
 const MINUS = '−'
@@ -135,6 +135,9 @@ export const timeline = {
   done: 'done',
   toDo: 'to do',
 } as const
+
+/** Who wrote the message that began a turn. */
+export const writerOf = (ofAgent: boolean): string => (ofAgent ? subAgents.taskFromMain : timeline.you)
 
 /** Short text at the end of a row, by kind of tool. */
 export function factWords(facts: OutputFacts): string | undefined {

@@ -42,6 +42,11 @@ export class TimelineView {
     return this.rows[this.rows.length - 1]?.id
   })
 
+  /** A sub-agent's session: its messages are not the person's. */
+  get ofAgent(): boolean {
+    return this.session.config?.parent !== undefined
+  }
+
   cell(id: ItemId): ItemCell | undefined {
     return this.session.cells.get(id)
   }
