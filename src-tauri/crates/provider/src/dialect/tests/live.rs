@@ -69,6 +69,11 @@ fn prose_and_calls_stream_apart() {
             "So:\n```python\n{\"tool\":\"list_files\"}\n```\n- [ ] one\n[link](x)\n{\"a\":1} end",
             vec!["So:\n```python\n{\"tool\":\"list_files\"}\n```\n- [ ] one\n[link](x)\n{\"a\":1} end"],
         ),
+        // Tags in a fence are a call only when nothing follows.
+        (
+            "```xml\n<tool>{\"tool\":\"list_files\"}</tool>\n```\nThat is how.",
+            vec!["```xml\n<tool>{\"tool\":\"list_files\"}</tool>\n```\nThat is how."],
+        ),
         (
             "{\"tool\":\"list_files\"}\nTool result: a\n{\"tool\":\"read_file\"}",
             vec!["+0 list_files"],

@@ -32,7 +32,7 @@ fn call(form: usize, marker: &str) -> String {
 /// Texts that hold a call only as a quotation, or none.
 fn quotation(form: usize) -> String {
     let object = "{\"tool\":\"read_file\",\"parameters\":{\"path\":\"quoted\"}}";
-    match form % 17 {
+    match form % 18 {
         0 => format!("Write `{object}` to read."),
         1 => format!("> {object}"),
         2 => format!("```python\n{object}\n```"),
@@ -48,6 +48,7 @@ fn quotation(form: usize) -> String {
         12 => "fn main() {\n    println!(\"{}\", x);\n}\n\n[link](x) and **bold**".into(),
         13 => format!("`\n{object}\n`, or: [1,\n{object}\n]"),
         15 => format!("So.\n<thinking>\n{object}\n</thinking>\nYes."),
+        16 => format!("```xml\n<tool>{object}</tool>\n```\nThat is how it looks."),
         14 => format!("<!-- {object} -->\n| {object} |"),
         _ => format!("[{object}, {{\"a\": 1}}]"),
     }
@@ -64,7 +65,7 @@ fn prose() -> impl Strategy<Value = String> {
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         2 => prose(),
-        2 => (0..17_usize).prop_map(quotation),
+        2 => (0..18_usize).prop_map(quotation),
         3 => (0..8_usize).prop_map(|form| call(form, "MARKER")),
         1 => prop::sample::select(vec![
             "Tool result: a", "</think>", "<think>", "```", "~~~~", "{", "[", "<tool>", "</tool>", "{\"tool\":", "`", "&quot;", "  ", "",
@@ -146,7 +147,7 @@ proptest! {
     /// Without a complete call nothing runs.
     #[test]
     fn no_text_without_a_complete_call_runs_anything(
-        pieces in proptest::collection::vec(prop_oneof![prose(), (0..17_usize).prop_map(quotation)], 0..5),
+        pieces in proptest::collection::vec(prop_oneof![prose(), (0..18_usize).prop_map(quotation)], 0..5),
         cut in prop::option::of((0..8_usize, 0..1_000_usize)),
     ) {
         // A blank line between them, so that one does not become part of the other.
