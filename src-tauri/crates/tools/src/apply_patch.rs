@@ -3,7 +3,7 @@
 use crate::change::{self, Plan};
 use crate::matching::How;
 use crate::nearest::{self, Wanted};
-use crate::patch::{self, Action, FilePatch, Hunk};
+use crate::patch::{self, Action, Hunk};
 use crate::several::{self, Step};
 use crate::text::{Text, binary_kind};
 use crate::typed::{Stop, TypedTool, done};
@@ -68,6 +68,13 @@ struct Planned {
     loosely: bool,
 }
 
+/// What a patch named so far, by path and, where the system has them, by device and number.
+#[derive(Default)]
+struct Seen {
+    paths: BTreeSet<RelativePath>,
+    files: BTreeSet<(u64, u64)>,
+}
+
 fn plan(cx: &CallContext, text: &str) -> Result<Planned, ToolError> {
     let files = patch::parse(text).map_err(ToolError::Arguments)?;
     if files.len() > MAX_FILES {
@@ -76,22 +83,22 @@ fn plan(cx: &CallContext, text: &str) -> Result<Planned, ToolError> {
             files.len()
         )));
     }
-    let mut named = BTreeSet::new();
+    let mut seen = Seen::default();
     let mut planned = Planned {
         steps: Vec::new(),
         loosely: false,
     };
     for file in &files {
-        let path = named_once(cx, &mut named, file.path)?;
+        let path = named_once(cx, &mut seen, file.path)?;
         let step = match &file.action {
             Action::Add { content } => add(cx, path, content)?,
             Action::Delete => Step::Remove {
-                old: existing(cx, &path)?,
+                old: existing(cx, &path, &mut seen)?,
                 path,
             },
             Action::Update { move_to, hunks } => {
-                let to = move_to.map(|to| named_once(cx, &mut named, to)).transpose()?;
-                let (old, new, loosely) = update(cx, &path, file, hunks)?;
+                let to = move_to.map(|to| named_once(cx, &mut seen, to)).transpose()?;
+                let (old, new, loosely) = update(cx, &path, hunks, &mut seen)?;
                 planned.loosely |= loosely;
                 match to {
                     Some(to) if change::current(cx, &to)?.is_some() => return Err(exists(&to)),
@@ -114,18 +121,14 @@ fn plan(cx: &CallContext, text: &str) -> Result<Planned, ToolError> {
     Ok(planned)
 }
 
-fn named_once(
-    cx: &CallContext,
-    named: &mut BTreeSet<RelativePath>,
-    argument: &str,
-) -> Result<RelativePath, ToolError> {
+fn named_once(cx: &CallContext, seen: &mut Seen, argument: &str) -> Result<RelativePath, ToolError> {
     let path = paths::locate(cx, argument)?;
     if path.is_root() {
         return Err(ToolError::Arguments(
             "`.` in `patch` is the project folder itself; name a file".to_owned(),
         ));
     }
-    if !named.insert(path.clone()) {
+    if !seen.paths.insert(path.clone()) {
         return Err(ToolError::Arguments(format!(
             "`{path}` is named twice in `patch`; put all changes of a file in one part"
         )));
@@ -150,9 +153,15 @@ fn exists(path: &RelativePath) -> ToolError {
     ))
 }
 
-/// What a file holds that is there and is no link: a link is not what a person sees in the diff.
-fn existing(cx: &CallContext, path: &RelativePath) -> Result<Vec<u8>, ToolError> {
+/// What a file holds that is there. A link is refused: it is not what a person sees in the diff.
+fn existing(cx: &CallContext, path: &RelativePath, seen: &mut Seen) -> Result<Vec<u8>, ToolError> {
     several::no_link(cx, path)?;
+    let found = cx.root.metadata(path).map_err(paths::failure)?;
+    if found.inode != 0 && !seen.files.insert((found.device, found.inode)) {
+        return Err(ToolError::Model(format!(
+            "`{path}` is the same file as another one in `patch`; nothing was changed."
+        )));
+    }
     change::current(cx, path)?.ok_or_else(|| paths::failure(PathError::NotFound { path: path.clone() }))
 }
 
@@ -160,16 +169,10 @@ fn existing(cx: &CallContext, path: &RelativePath) -> Result<Vec<u8>, ToolError>
 fn update(
     cx: &CallContext,
     path: &RelativePath,
-    file: &FilePatch<'_>,
     hunks: &[Hunk<'_>],
+    seen: &mut Seen,
 ) -> Result<(Vec<u8>, Vec<u8>, bool), ToolError> {
-    let is_moved = matches!(file.action, Action::Update { move_to: Some(_), .. });
-    let old = if is_moved {
-        existing(cx, path)?
-    } else {
-        change::current(cx, path)?
-            .ok_or_else(|| paths::failure(PathError::NotFound { path: path.clone() }))?
-    };
+    let old = existing(cx, path, seen)?;
     if hunks.is_empty() {
         return Ok((old.clone(), old, false));
     }
@@ -202,6 +205,12 @@ fn patched(
     let mut replacements = Vec::new();
     let mut loosely = false;
     for (index, hunk) in hunks.iter().enumerate() {
+        if hunk.has_no_place(content) {
+            return Err(ToolError::Model(format!(
+                "Part {} of the patch for `{path}` only adds lines; nothing was changed. Add the unchanged lines around them.",
+                index + 1
+            )));
+        }
         let found = hunk.locate(content).map_err(|none| {
             let wanted = Wanted {
                 name: &format!("Part {} of the patch", index + 1),

@@ -23,8 +23,8 @@ pub trait Tool: Send + Sync {
     /// Reads the arguments and says what the call would touch. Reads files for a preview, changes nothing.
     async fn prepare(&self, arguments: &str, cx: &CallContext) -> Result<Prepared, ToolError>;
 
-    /// Does it. Never called for [`ToolKind::Breaking`]. Dropping the future ends the work; a running command is ended by the
-    /// sandbox.
+    /// Does it. Never called for [`ToolKind::Breaking`] and [`ToolKind::Loop`]. Dropping the future ends the work; a running
+    /// command is ended by the sandbox.
     async fn run(&self, arguments: &str, cx: &CallContext) -> Result<CallOutput, ToolError>;
 }
 

@@ -87,12 +87,14 @@ fn list(
     Ok(())
 }
 
-/// Makes folders, so that empty ones are there too.
-pub(crate) fn make_all(cx: &CallContext, folders: &[RelativePath]) -> Result<(), ToolError> {
+/// Makes folders, so that empty ones are there too; one that cannot be made holds nothing that is lost.
+pub(crate) fn make_all(cx: &CallContext, folders: &[RelativePath]) {
     let root = paths::root_of(cx);
-    folders
-        .iter()
-        .try_for_each(|folder| root.create_folder(folder).map_err(paths::failure))
+    for folder in folders {
+        if let Err(error) = root.create_folder(folder) {
+            tracing::warn!(%error, "an empty folder was not made again");
+        }
+    }
 }
 
 /// Removes folders that nothing is in any more, inner ones first. What came into one meanwhile keeps it.

@@ -52,9 +52,10 @@ impl TypedTool for MoveFile {
     fn run(input: Input, cx: &CallContext, _: &Stop) -> Result<CallOutput, ToolError> {
         let plan = plan(cx, &input)?;
         several::check_approved(cx, &plan.steps)?;
+        change::changeable_root(cx, &plan.from)?;
         let changes = several::carry_out(cx, &plan.steps)?;
         let text = if plan.contents.is_folder {
-            folder::make_all(cx, &plan.moved_folders())?;
+            folder::make_all(cx, &plan.moved_folders());
             folder::remove_empty(cx, &plan.contents.folders);
             let files = bounds::count(plan.steps.len(), "file");
             format!("Moved {} to {} ({files}).", plan.from, plan.to)

@@ -280,8 +280,12 @@ impl<'a> Hunk<'a> {
     }
 
     /// Lines without any others around them have a place only in an empty file or at the end.
+    pub(crate) fn has_no_place(&self, content: &str) -> bool {
+        self.old.is_empty() && !self.at_end && !content.is_empty()
+    }
+
     fn append(&self, content: &str) -> Result<Match, NoMatch> {
-        if !self.at_end && !content.is_empty() {
+        if self.has_no_place(content) {
             return Err(NoMatch::Nowhere { nearest: None });
         }
         let ends = crate::text::LineEnd::of(content);

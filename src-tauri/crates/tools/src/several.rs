@@ -56,14 +56,23 @@ impl Step {
         }
     }
 
-    /// The files it touches: what each holds, and what it will hold.
-    fn files(&self) -> Vec<(&RelativePath, Option<&[u8]>, Option<&[u8]>)> {
+    fn files(&self) -> Vec<Touched<'_>> {
+        let touched = |path, old, new| Touched { path, old, new };
         match self {
-            Step::Write(plan) => vec![(&plan.path, plan.old.as_deref(), Some(&plan.new))],
-            Step::Remove { path, old } => vec![(path, Some(old), None)],
-            Step::Move { from, to, old, new } => vec![(from, Some(old), None), (to, None, Some(new))],
+            Step::Write(plan) => vec![touched(&plan.path, plan.old.as_deref(), Some(&plan.new))],
+            Step::Remove { path, old } => vec![touched(path, Some(old), None)],
+            Step::Move { from, to, old, new } => {
+                vec![touched(from, Some(old), None), touched(to, None, Some(new))]
+            }
         }
     }
+}
+
+/// A file that a step touches: what it holds, and what it will hold.
+struct Touched<'a> {
+    path: &'a RelativePath,
+    old: Option<&'a [u8]>,
+    new: Option<&'a [u8]>,
 }
 
 /// An error for a link: it would be moved or removed, while what a person sees and an undo keeps is what it leads to.
@@ -89,10 +98,10 @@ pub(crate) fn body(steps: &[Step]) -> ApprovalBody {
 pub(crate) fn base(steps: &[Step]) -> Vec<FileBase> {
     let files = steps.iter().flat_map(Step::files);
     files
-        .map(|(path, old, _)| FileBase {
-            path: path.to_string(),
-            version: version_of(old),
-            size: old.map(|bytes| bytes.len() as u64),
+        .map(|file| FileBase {
+            path: file.path.to_string(),
+            version: version_of(file.old),
+            size: file.old.map(|bytes| bytes.len() as u64),
         })
         .collect()
 }
@@ -120,15 +129,12 @@ pub(crate) fn check_approved(cx: &CallContext, steps: &[Step]) -> Result<(), Too
 
 /// Carries out all steps, removals last, or none of them.
 pub(crate) fn carry_out(cx: &CallContext, steps: &[Step]) -> Result<Vec<FileChange>, ToolError> {
-    let Some(first) = steps
-        .first()
-        .and_then(|step| step.files().first().map(|file| file.0))
-    else {
+    let Some(first) = steps.iter().flat_map(Step::files).map(|file| file.path).next() else {
         return Ok(Vec::new());
     };
     let root = change::changeable_root(cx, first)?;
-    for (path, old, new) in steps.iter().flat_map(Step::files) {
-        record(cx, path, old, version_of(new))?;
+    for file in steps.iter().flat_map(Step::files) {
+        record(cx, file.path, file.old, version_of(file.new))?;
     }
     let mut done = Done {
         root: &root,
@@ -235,8 +241,8 @@ impl<'a> Done<'a> {
         }
         if left.is_empty() {
             // The record of this call then says what is so: nothing changed.
-            for (path, old, _) in steps.iter().flat_map(Step::files) {
-                let _: std::io::Result<()> = (cx.after)(path, version_of(old));
+            for file in steps.iter().flat_map(Step::files) {
+                let _: std::io::Result<()> = (cx.after)(file.path, version_of(file.old));
             }
             return match error {
                 ToolError::Model(text) => ToolError::Model(format!("{text} Nothing was changed.")),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub async fn all(confined: bool) {
-    a_server_and_its_child_are_gone_after_its_end().await;
+    a_server_and_its_child_are_gone_after_its_end(confined).await;
     println!("a_server_and_its_child_are_gone_after_its_end ... ok");
     an_early_end_is_an_ordinary_result().await;
     println!("an_early_end_is_an_ordinary_result ... ok");
@@ -70,12 +70,14 @@ fn ends(project: &Project) -> Vec<(ProcessId, ProcessEnd)> {
     changes.iter().filter_map(end).collect()
 }
 
-async fn a_server_and_its_child_are_gone_after_its_end() {
+async fn a_server_and_its_child_are_gone_after_its_end(confined: bool) {
     for by_tool in [false, true] {
         let project = super::project();
         let marker = marker();
+        // Only a sandbox reaches a child that left its group.
+        let own_session = if confined { "setsid" } else { "" };
         let command = format!(
-            "trap '' TERM HUP; (setsid sleep {marker} &) ; sleep {marker} & echo listening; while :; do echo tick; sleep 0.1; done"
+            "trap '' TERM HUP; ({own_session} sleep {marker} &) ; sleep {marker} & echo listening; while :; do echo tick; sleep 0.1; done"
         );
         let begun = Instant::now();
         let output = project
@@ -251,6 +253,13 @@ async fn only_so_many_and_all_end_with_their_owner() {
         refused.starts_with("16 background processes run already (p1, p2, ")
             && refused.contains("not started"),
         "{refused}"
+    );
+    project.cx.to_background.notify_one();
+    let stays = json!({"command": "sleep 0.3; echo end"});
+    assert_eq!(
+        project.says("run_command", stays).await,
+        "end\n[exit code 0]\n",
+        "no place for one more"
     );
     let unknown = project.fails("stop_process", json!({"process": "p99"})).await;
     assert!(

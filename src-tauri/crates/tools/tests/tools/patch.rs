@@ -199,6 +199,10 @@ async fn a_patch_that_does_not_fit_says_why_and_changes_nothing() {
             "change the same lines of `two.txt`",
         ),
         (
+            "*** Update File: two.txt\n@@ x\n+z",
+            "Part 1 of the patch for `two.txt` only adds lines",
+        ),
+        (
             "*** Update File: two.txt\n@@\n-y\n+y",
             "leaves `two.txt` as it is",
         ),
@@ -236,9 +240,42 @@ async fn a_patch_that_does_not_fit_says_why_and_changes_nothing() {
     }
     assert!(project.journal.lock().unwrap().is_empty());
     assert_eq!(project.text("src/a.rs"), "fn a() {\n    one();\n}\n");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("src", project.path("alias")).unwrap();
+        std::os::unix::fs::symlink("two.txt", project.path("link")).unwrap();
+        for (rest, expected) in [
+            ("*** Delete File: alias/a.rs", "is the same file as another one"),
+            ("*** Update File: link\n@@\n-y\n+z", "`link` is a link"),
+            ("*** Delete File: link", "`link` is a link"),
+        ] {
+            let text = project
+                .fails("apply_patch", patch(&format!("{first}{rest}")))
+                .await;
+            assert!(text.contains(expected), "{text}");
+        }
+    }
     assert!(!project.outside().join("evil.txt").exists());
     let secret = std::fs::read_to_string(project.outside().join("secret.txt")).unwrap();
     assert_eq!(secret, "secret\n");
+}
+
+#[tokio::test]
+async fn a_project_that_is_read_only_stays_as_it_is() {
+    let mut project = files();
+    project.cx.read_only = true;
+    for (tool, arguments) in [
+        ("apply_patch", patch(ALL)),
+        ("move_file", json!({"from": "src", "to": "lib"})),
+        ("move_file", json!({"from": "old.rs", "to": "new.rs"})),
+        ("delete_file", json!({"path": "src"})),
+        ("remember", json!({"note": "x"})),
+    ] {
+        let text = project.fails(tool, arguments).await;
+        assert!(text.contains("read-only in this role"), "{tool}: {text}");
+    }
+    assert!(project.journal.lock().unwrap().is_empty());
+    assert!(project.path("src/a.rs").exists() && !project.path("lib").exists());
 }
 
 #[tokio::test]
