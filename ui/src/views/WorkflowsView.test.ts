@@ -177,7 +177,7 @@ test('a workflow of the project is read in full before it can be switched on', a
   expect(
     screen.getByText('2 characters in this file could fool the eye. They are marked with boxes.'),
   ).toBeTruthy()
-  expect(screen.getByText('It runs 2 commands:')).toBeTruthy()
+  expect(screen.getByText('It runs 2 commands on this computer.')).toBeTruthy()
   expect(screen.queryByTestId('workflow-preview')).toBeNull()
   const on = screen.getByTestId<HTMLButtonElement>('switch-on')
   await vi.waitFor(() => expect(on.disabled).toBe(false))

@@ -4,6 +4,13 @@ import { className } from '$lib/texts/approvals'
 import { byWords, decidedAt, decisions as words } from '$lib/texts/metrics'
 import { shown, text, type Table } from './table'
 
+const SENTENCES: ReadonlySet<string> = new Set([
+  words.column.session,
+  words.column.target,
+  words.column.rule,
+  words.column.reason,
+])
+
 export type AnswerFilter = keyof typeof words.answers
 
 /** The lines whose call, rule or reason contains a text. */
@@ -23,7 +30,7 @@ export function decisionTable(
   titleOf: (session: SessionId) => string,
 ): Table {
   return {
-    columns: Object.values(words.column).map((label) => ({ label })),
+    columns: Object.values(words.column).map((label) => ({ label, words: SENTENCES.has(label) })),
     rows: lines.map((line) => [
       shown(new Date(line.at).toISOString(), decidedAt(line.at)),
       text(titleOf(line.session)),

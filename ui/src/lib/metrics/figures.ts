@@ -146,7 +146,10 @@ export function approvalTable({ approvals }: Metrics): Table {
 }
 
 export const reasonTable = ({ approvals }: Metrics): Table => ({
-  columns: [{ label: decided.reasonColumn.reason }, { label: decided.reasonColumn.count, numeric: true }],
+  columns: [
+    { label: decided.reasonColumn.reason, words: true },
+    { label: decided.reasonColumn.count, numeric: true },
+  ],
   rows: approvals.reasons.map(({ reason, count }) => [text(reason), number(count)]),
 })
 

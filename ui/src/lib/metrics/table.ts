@@ -11,6 +11,8 @@ export interface Column {
   label: string
   /** Figures stand at the end of their column. */
   numeric?: boolean
+  /** Sentences may break into several lines. */
+  words?: boolean
 }
 
 export interface Table {

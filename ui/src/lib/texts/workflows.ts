@@ -9,6 +9,7 @@ export const workflows = {
   title: 'Workflows',
   intro: 'Procedures you start yourself. The agent cannot start one.',
   close: 'Close workflows',
+  all: 'All workflows',
   list: 'Workflows',
   loading: 'Reading workflows…',
   find: 'Find a workflow',
@@ -31,8 +32,7 @@ export const workflows = {
 } as const
 
 export const workflowForm = {
-  required: 'required',
-  optional: 'optional',
+  star: 'Fields with * are needed.',
   steps: (commands: number, model: number): string => {
     const parts = [
       commands === 0 ? '' : `${counted(commands, 'step', 'steps')} without the agent`,
@@ -102,7 +102,8 @@ export const workflowPreview = {
     tokens: (n: number): string => `${counted(n, 'step', 'steps')}, uses tokens`,
   },
   runIn: 'Run in',
-  here: (title: string): string => title,
+  /** A title that fits on a switch. */
+  here: (title: string): string => (title.length > 30 ? `${title.slice(0, 29)}…` : title),
   fresh: 'A new session',
   busy: 'The open session is working, so a new one is used.',
   back: 'Back to the form',
@@ -130,7 +131,7 @@ export const review = {
   path: 'File',
   steps: 'Steps',
   commands: (n: number): string =>
-    n === 0 ? 'It runs no commands.' : `It runs ${counted(n, 'command', 'commands')}:`,
+    n === 0 ? 'It runs no commands.' : `It runs ${counted(n, 'command', 'commands')} on this computer.`,
   text: 'The whole file',
   reading: 'Reading the file…',
   hidden: (n: number): string =>
