@@ -202,10 +202,9 @@ async fn start(plan: &Plan, cx: &CallContext) -> Result<Live, ToolError> {
         SecretFiles::Hidden
     };
     let confinement = cx.confinement.clone();
-    let begun = Instant::now();
     let running = blocking(move |_| confinement.start(spec, sink).map_err(not_started)).await?;
     Ok(Live {
-        begun,
+        begun: Instant::now(),
         running,
         output: Source::new(chunks),
         so_far: Gathered::default(),

@@ -185,7 +185,8 @@ async fn a_running_command_goes_on_without_a_gap() {
     let notify = Arc::clone(&project.cx.to_background);
     let call = project.run("run_command", json!({"command": command}));
     let person = async {
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        let lines = || project.live.lock().unwrap().lines().count();
+        assert!(until(Duration::from_secs(10), || lines() > 20).await);
         notify.notify_one();
     };
     let (output, ()) = tokio::join!(call, person);
