@@ -137,7 +137,9 @@ mod tests {
             delta(1, DeltaChannel::Stdout, 3, "d"),
             delta(1, DeltaChannel::Stderr, 4, "e"),
             delta(2, DeltaChannel::Stderr, 5, "f"),
-            event(EventMsg::QueueEmptied),
+            event(EventMsg::QueueChanged {
+                queue: Queue::default(),
+            }),
             delta(2, DeltaChannel::Stderr, 6, "g"),
         ];
         assert_eq!(joined(apart.clone()), apart);

@@ -73,6 +73,8 @@ enum Key {
 enum Kind {
     Approval(RiskClass),
     Question,
+    /// A command passed its time limit and still runs.
+    Overdue,
     Paused(Pause),
     /// Waits, and the person knows it: they paused, or the program was started again.
     Known,
@@ -95,14 +97,14 @@ impl Kind {
 
     fn patience(&self) -> Millis {
         match self {
-            Kind::Approval(_) | Kind::Question => PATIENCE,
+            Kind::Approval(_) | Kind::Question | Kind::Overdue => PATIENCE,
             _ => Millis(0),
         }
     }
 
     fn is_wanted(&self, settings: NotificationSettings) -> bool {
         match self {
-            Kind::Approval(_) | Kind::Question | Kind::Paused(_) => settings.waiting,
+            Kind::Approval(_) | Kind::Question | Kind::Overdue | Kind::Paused(_) => settings.waiting,
             Kind::Done => settings.done,
             Kind::Failed => settings.failed,
             Kind::Known => false,
@@ -133,6 +135,7 @@ struct Watched {
     turn_started: Option<Timestamp>,
     newest: Option<ItemId>,
     question: Option<(ItemId, String)>,
+    overdue: Option<(ItemId, String)>,
     things: Vec<Thing>,
 }
 
@@ -389,6 +392,13 @@ impl Watched {
 
     fn item(&mut self, item: &Item) {
         self.newest = self.newest.max(Some(item.id));
+        if let ItemKind::Call(call) = &item.kind {
+            if call.overdue && item.status == ItemStatus::Running {
+                self.overdue = Some((item.id, call.target.clone()));
+            } else {
+                self.overdue.take_if(|(overdue, _)| *overdue == item.id);
+            }
+        }
         if let ItemKind::Call(call) = &item.kind
             && call.verb == Verb::Ask
             && !item.status.is_final()
@@ -409,9 +419,10 @@ impl Watched {
             .retain(|thing| !(thing.kind.waits() && matches!(thing.key, Key::Turn(_))));
         let pause = |pause| (Kind::Paused(pause), self.newest, String::new());
         let (kind, item, detail) = match status {
-            TurnStatus::WaitingForAnswer => match self.question.clone() {
-                Some((item, text)) => (Kind::Question, Some(item), text),
-                None => (Kind::Question, self.newest, String::new()),
+            TurnStatus::WaitingForAnswer => match (self.overdue.clone(), self.question.clone()) {
+                (Some((item, command)), _) => (Kind::Overdue, Some(item), command),
+                (None, Some((item, text))) => (Kind::Question, Some(item), text),
+                (None, None) => (Kind::Question, self.newest, String::new()),
             },
             TurnStatus::Paused { cause } => match cause {
                 PauseCause::Limits { .. } => pause(Pause::Limit),

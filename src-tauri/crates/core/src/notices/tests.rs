@@ -30,6 +30,10 @@ fn config(title: &str) -> SessionConfig {
         role: Role::Act,
         autonomy: Autonomy::Careful,
         limits: Limits::default(),
+        format: CallFormat::Native,
+        own_role: None,
+        fallback: None,
+        parent: None,
         demo: false,
     }
 }
@@ -43,7 +47,11 @@ fn snapshot(id: &str, title: &str) -> SessionSnapshot {
         items: Vec::new(),
         item_count: 0,
         approvals: Vec::new(),
-        queue: Vec::new(),
+        queue: Queue::default(),
+        plan: Vec::new(),
+        processes: Vec::new(),
+        workflow: None,
+        waits_for_folder: false,
         usage: Usage::default(),
     }
 }
@@ -123,7 +131,27 @@ fn approval(id: &str, class: RiskClass) -> EventMsg {
             remembered_as: None,
             renewed: false,
             from_before_restart: false,
+            origin: None,
         }),
+    }
+}
+
+fn call(tool: &str, verb: Verb, target: &str) -> CallItem {
+    CallItem {
+        call: CallId::new("t1.i2.c1"),
+        server_id: String::new(),
+        tool: tool.to_owned(),
+        arguments: "{}".to_owned(),
+        verb,
+        target: target.to_owned(),
+        classes: Vec::new(),
+        verdict: None,
+        began: None,
+        after: None,
+        overdue: false,
+        terminate: false,
+        sub_agent: None,
+        output: None,
     }
 }
 
@@ -283,17 +311,7 @@ fn a_question_is_told_like_an_approval_and_answered_away() {
         started: at(10),
         ended: None,
         status: ItemStatus::Waiting,
-        kind: ItemKind::Call(Box::new(CallItem {
-            call: CallId::new("t1.i2.c1"),
-            server_id: String::new(),
-            tool: "ask_question".to_owned(),
-            arguments: "{}".to_owned(),
-            verb: Verb::Ask,
-            target: "Which port?".to_owned(),
-            classes: Vec::new(),
-            verdict: None,
-            output: None,
-        })),
+        kind: ItemKind::Call(Box::new(call("ask_question", Verb::Ask, "Which port?"))),
     };
     desk.hear(10, EventMsg::ItemStarted { item });
     desk.hear(10, changed(TurnStatus::WaitingForAnswer));
@@ -306,6 +324,41 @@ fn a_question_is_told_like_an_approval_and_answered_away() {
         ("Fix the login: asks you a question", Some(ItemId(6)))
     );
     desk.hear(14, changed(TurnStatus::Thinking));
+    assert_eq!(desk.seen(14), (vec![], 1));
+}
+
+#[test]
+fn a_command_past_its_limit_is_told_and_withdrawn_when_it_goes_on() {
+    let mut desk = Desk::unfocused();
+    let overdue = |overdue| EventMsg::ItemUpdated {
+        item: Item {
+            id: ItemId(6),
+            turn: TURN,
+            iteration: 2,
+            started: at(9),
+            ended: None,
+            status: ItemStatus::Running,
+            kind: ItemKind::Call(Box::new(CallItem {
+                overdue,
+                ..call("run_command", Verb::Run, "make all")
+            })),
+        },
+    };
+    desk.hear(10, overdue(true));
+    desk.hear(10, changed(TurnStatus::WaitingForAnswer));
+    let steps = desk.act(13);
+    let [NoticeStep::Raise(notice), NoticeStep::Waiting(1)] = &steps[..] else {
+        panic!("{steps:?}")
+    };
+    assert_eq!(
+        (&*notice.body, notice.item),
+        (
+            "Fix the login: a command takes longer than its limit",
+            Some(ItemId(6))
+        )
+    );
+    desk.hear(14, overdue(false));
+    desk.hear(14, changed(TurnStatus::UsingTools));
     assert_eq!(desk.seen(14), (vec![], 1));
 }
 

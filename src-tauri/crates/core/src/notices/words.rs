@@ -41,7 +41,7 @@ fn title(watched: &Watched) -> &str {
 
 fn state(kind: &Kind) -> &'static str {
     match kind {
-        Kind::Approval(_) | Kind::Question | Kind::Known => "Waiting for you",
+        Kind::Approval(_) | Kind::Question | Kind::Overdue | Kind::Known => "Waiting for you",
         Kind::Paused(_) => "Paused",
         Kind::Done => "Done",
         Kind::Failed => "Failed",
@@ -61,6 +61,7 @@ fn what(kind: &Kind) -> &'static str {
             RiskClass::Protected => "wants to touch a protected place",
         },
         Kind::Question => "asks you a question",
+        Kind::Overdue => "a command takes longer than its limit",
         Kind::Known => "waits for you",
         Kind::Paused(Pause::Limit) => "a limit is reached",
         Kind::Paused(Pause::Guard) => "it repeats itself",
