@@ -130,10 +130,6 @@ impl Draft<'_> {
         };
         match (mode, status) {
             (SendMode::AfterTurn, _) => self.enqueue(text),
-            (SendMode::Interrupt, _) => {
-                self.steer(text, queued);
-                self.interrupt();
-            }
             (
                 _,
                 TurnStatus::Paused {
@@ -143,6 +139,10 @@ impl Draft<'_> {
             (_, TurnStatus::Paused { .. } | TurnStatus::Interrupted) => {
                 self.note(text, queued);
                 self.resume(None, false);
+            }
+            (SendMode::Interrupt, _) => {
+                self.steer(text, queued);
+                self.interrupt();
             }
             _ => self.steer(text, queued),
         }

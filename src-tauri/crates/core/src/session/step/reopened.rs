@@ -15,7 +15,7 @@ impl Draft<'_> {
         if matches!(turn.status, TurnStatus::Paused { .. } | TurnStatus::Interrupted) {
             return;
         }
-        let answered = self.is_answered(turn);
+        let answered = turn.without_model || self.is_answered(turn);
         let calls: Vec<_> = turn
             .calls
             .iter()
