@@ -2,7 +2,7 @@
 import type { ClientError, SendMode, SessionId } from '$lib/protocol'
 import { hostError } from '$lib/host/host'
 import { composer as words, type CommandName } from '$lib/texts/composer'
-import { matching, readTyped } from './commands'
+import { matching, matchingWorkflows, namedBy, readTyped, type NamedWorkflow } from './commands'
 import type { Drafts } from './drafts'
 
 export interface ComposerWork {
@@ -12,7 +12,14 @@ export interface ComposerWork {
   can: (name: CommandName) => boolean
   /** Takes the session to a role that changes no files. */
   readOnly: () => Promise<void>
+  /** Workflows that are known by now. */
+  workflows?: () => readonly NamedWorkflow[]
+  /** Shows the form of a workflow. Nothing is started. */
+  openWorkflow?: (name: string) => void
 }
+
+/** A line of the menu after `/`. */
+export type ComposerEntry = CommandName | NamedWorkflow
 
 export class Composer {
   #text = $state('')
@@ -27,6 +34,11 @@ export class Composer {
   readonly #drafts: Drafts
   readonly commands: readonly CommandName[] = $derived.by(() =>
     this.#menuClosed ? [] : matching(this.#text),
+  )
+  readonly entries: readonly ComposerEntry[] = $derived.by(() =>
+    this.#menuClosed
+      ? []
+      : [...this.commands, ...matchingWorkflows(this.#text, this.#work.workflows?.() ?? [])],
   )
 
   constructor(session: SessionId, drafts: Drafts, work: ComposerWork) {
@@ -61,7 +73,7 @@ export class Composer {
 
   /** Moves in the command menu, round at the ends. */
   move(by: 1 | -1): void {
-    const { length } = this.commands
+    const { length } = this.entries
     if (length > 0) this.at = (this.at + by + length) % length
   }
 
@@ -69,7 +81,10 @@ export class Composer {
   async send(mode = this.mode): Promise<void> {
     if (this.empty || this.sending) return
     const typed = readTyped(this.#text)
-    if (typed.kind === 'unknown') {
+    const workflow = namedBy(this.#text, this.#work.workflows?.() ?? [])
+    if (typed.kind !== 'command' && workflow !== undefined) {
+      this.#open(workflow)
+    } else if (typed.kind === 'unknown') {
       this.problem = { code: 'bad_request', message: words.unknownCommand(typed.typed) }
     } else if (typed.kind === 'command') {
       await this.run(typed.name)
@@ -89,6 +104,18 @@ export class Composer {
       await this.#work.readOnly()
       await this.#work.send(text.trim(), this.mode)
     })
+  }
+
+  /** Takes a line of the menu: runs the command, or shows the workflow's form. */
+  async choose(entry: ComposerEntry): Promise<void> {
+    if (typeof entry === 'string') await this.run(entry)
+    else this.#open(entry)
+  }
+
+  #open({ name }: NamedWorkflow): void {
+    this.text = ''
+    this.problem = undefined
+    this.#work.openWorkflow?.(name)
   }
 
   /** Runs a command; the typed text goes when it worked. */

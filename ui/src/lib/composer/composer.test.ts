@@ -61,6 +61,51 @@ describe('a message', () => {
   })
 })
 
+describe('a folder that another session changes', () => {
+  const busy = new HostError({ code: 'folder_busy', message: '“Docs” works here.' })
+
+  test('keeps the text, and waits with the mode that waits', async () => {
+    send.mockRejectedValueOnce(busy)
+    const composer = make()
+    composer.text = 'fix it'
+    await composer.send()
+    expect(composer.problem?.code).toBe('folder_busy')
+    expect(composer.text).toBe('fix it')
+    await composer.send('when_free')
+    expect(send).toHaveBeenLastCalledWith('fix it', 'when_free')
+    expect(composer.text).toBe('')
+    expect(composer.mode).toBe('next_iteration')
+  })
+
+  test('is left alone by a read-only role, which comes before the message', async () => {
+    const order: string[] = []
+    readOnly.mockImplementation(() => Promise.resolve(void order.push('role')))
+    send.mockImplementation(() => Promise.resolve(void order.push('send')))
+    const composer = make()
+    composer.text = 'look at it'
+    await composer.sendReadOnly()
+    expect(order).toEqual(['role', 'send'])
+  })
+
+  test('is not written to when the role was refused', async () => {
+    readOnly.mockRejectedValue(new HostError({ code: 'not_now', message: 'Not now.' }))
+    const composer = make()
+    composer.text = 'look at it'
+    await composer.sendReadOnly()
+    expect(send).not.toHaveBeenCalled()
+    expect(composer.text).toBe('look at it')
+  })
+})
+
+test('to interrupt is meant for one message', async () => {
+  const composer = make()
+  composer.mode = 'interrupt'
+  composer.text = 'stop that'
+  await composer.send()
+  expect(send).toHaveBeenCalledWith('stop that', 'interrupt')
+  expect(composer.mode).toBe('next_iteration')
+})
+
 describe('a draft', () => {
   test('belongs to its session and outlives the field', () => {
     make('s1').text = 'half a thought'

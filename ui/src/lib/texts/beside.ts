@@ -74,7 +74,7 @@ export const subAgents = {
   feed: (name: string): string => `Sub-agent ${name}`,
   opening: 'Opening…',
   earlier: (rows: number): string => `${counted(rows, 'earlier row', 'earlier rows')} in the full view`,
-  nothing: 'It has not begun yet.',
+  nothing: 'Nothing yet.',
 } as const
 
 export const overdue = {

@@ -22,6 +22,7 @@ export const composer = {
     continue: 'Continue',
     finish: 'Finish up without more tools',
   } satisfies Record<CommandName, string>,
+  workflow: (title: string): string => `${title}…`,
   commandNotNow: 'Not possible right now',
   unknownCommand: (typed: string): string =>
     `There is no command ${typed}. Known: /stop, /pause, /continue, /finish.`,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Event, EventMsg, Item, ItemKind, ItemStatus } from '$lib/protocol'
+import type { Event, EventMsg, Item, ItemKind, ItemStatus, PlanTask, Process } from '$lib/protocol'
 import { Story, usage } from '../../fixtures/build'
 import { fold, fromSnapshot, LIVE_OUTPUT, prepend, type TimelineState } from './reduce'
 import { clockOf } from './session'
@@ -179,6 +179,112 @@ describe('folding', () => {
       ]),
     )
     expect(state.turn?.iteration_limit).toBe(35)
+  })
+})
+
+describe('what goes on beside the turn', () => {
+  const process = (id: string): Process => ({ id, call: 't1.i1.c1', command: 'npm run dev', started: 5 })
+
+  test('processes come and go by their id', () => {
+    const state = empty()
+    const events = numbered([
+      { type: 'process_started', process: process('p1') },
+      { type: 'process_started', process: process('p2') },
+      { type: 'process_ended', process: 'p1', end: { how: 'ended_by_person' } },
+    ])
+    expect(fold(state, events)).toMatchObject({ session: true, gap: false })
+    expect(state.processes.map((one) => one.id)).toEqual(['p2'])
+  })
+
+  test('a queued message leaves the queue with the item it became', () => {
+    const state = empty()
+    const sent = item(
+      0,
+      { type: 'user_message', text: 'a', delivery: { delivery: 'start' }, queued: 1 },
+      'done',
+    )
+    const touched = fold(state, numbered([queued('a', 'b'), { type: 'item_completed', item: sent }]))
+    expect(touched.session).toBe(true)
+    expect(state.queue.messages).toEqual([{ id: 2, text: 'b' }])
+  })
+
+  test('a queue that a stop holds says so', () => {
+    const state = empty()
+    fold(
+      state,
+      numbered([{ type: 'queue_changed', queue: { messages: [{ id: 1, text: 'a' }], held: true } }]),
+    )
+    expect(state.queue.held).toBe(true)
+  })
+
+  test('the task list is replaced as a whole', () => {
+    const state = empty()
+    const tasks: PlanTask[] = [{ text: 'a', state: 'doing' }]
+    fold(
+      state,
+      numbered([
+        { type: 'plan_changed', tasks: [] },
+        { type: 'plan_changed', tasks },
+      ]),
+    )
+    expect(state.plan).toEqual(tasks)
+  })
+
+  test('tokens of a sub-agent are the turn’s and the session’s', () => {
+    const state = empty()
+    const before = state.usage.output
+    fold(
+      state,
+      numbered([
+        { type: 'turn_started', turn: 1, iteration_limit: 25, without_model: false },
+        { type: 'sub_agent_used', call: 't1.i1.c1', usage: usage(10, 7) },
+      ]),
+    )
+    expect(state.usage.output).toBe(before + 7)
+    expect(state.turn?.usage.output).toBe(7)
+  })
+
+  test('waiting for the folder and its end', () => {
+    const state = empty()
+    const [waits, goes] = numbered([
+      { type: 'folder_awaited', waiting: true },
+      { type: 'folder_awaited', waiting: false },
+    ])
+    if (waits === undefined || goes === undefined) throw new Error('no events')
+    fold(state, [waits])
+    expect(state.waitsForFolder).toBe(true)
+    fold(state, [goes])
+    expect(state.waitsForFolder).toBe(false)
+  })
+
+  test('a workflow counts its steps, keeps its answers and is gone at its end', () => {
+    const state = empty()
+    const events = numbered([
+      { type: 'workflow_started', plan: { name: 'tidy', title: 'Tidy', steps: [] } },
+      { type: 'workflow_stepped', step: 2 },
+      { type: 'workflow_answered', name: 'sure', answer: 'yes' },
+      { type: 'workflow_ended', end: 'completed' },
+    ])
+    fold(state, events.slice(0, 3))
+    expect(state.workflow).toMatchObject({ begun: 2, answers: { sure: 'yes' } })
+    fold(state, events.slice(3))
+    expect(state.workflow).toBeUndefined()
+  })
+
+  test('a call runs since the moment the core says it began', () => {
+    const state = empty()
+    const waiting = command(0, 'waiting')
+    const running = command(0, 'running')
+    if (running.kind.type !== 'call') throw new Error('no call')
+    running.kind = { ...running.kind, began: 700 }
+    fold(
+      state,
+      numbered([
+        { type: 'item_started', item: waiting },
+        { type: 'item_updated', item: running },
+      ]),
+    )
+    expect(state.live.get(0)?.since).toBe(700)
   })
 })
 

@@ -48,6 +48,7 @@ test('a message steers, starts, or continues, as the state wants it', () => {
     text: 'hi',
     mode: 'after_turn',
   })
+  expect(messageOp({ state: 'completed' }, 'hi', 'when_free')).toMatchObject({ mode: 'when_free' })
   expect(messageOp(undefined, 'hi', 'after_turn')).toEqual({ op: 'send', text: 'hi', mode: 'next_iteration' })
   expect(messageOp(paused({ cause: 'person' }), 'hi', 'next_iteration')).toEqual({
     op: 'continue',
