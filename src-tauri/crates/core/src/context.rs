@@ -139,7 +139,7 @@ fn guide(root: &ProjectRoot) -> Option<(&'static str, String)> {
 }
 
 /// The day as YYYY-MM-DD, UTC (days-to-civil algorithm).
-fn date(at: Timestamp) -> String {
+pub(crate) fn date(at: Timestamp) -> String {
     let days = i64::try_from(at.0 / 86_400_000).unwrap_or(0) + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
@@ -169,7 +169,20 @@ mod tests {
         std::fs::write(folder.path().join("AGENTS.md"), "Use tabs.").unwrap();
         std::fs::create_dir(folder.path().join("src")).unwrap();
         let root = ProjectRoot::open(folder.path()).unwrap();
-        let prompt = system_prompt(&root, Role::Act, Timestamp(0));
+        let config = SessionConfig {
+            project: String::new(),
+            title: String::new(),
+            model: crate::demo_model(),
+            role: Role::Act,
+            autonomy: Autonomy::default(),
+            limits: Limits::default(),
+            format: CallFormat::Native,
+            own_role: None,
+            fallback: None,
+            parent: None,
+            demo: false,
+        };
+        let prompt = system_prompt(&root, &config, Timestamp(0));
         assert!(prompt.contains("Top: AGENTS.md src/"), "{prompt}");
         assert!(prompt.contains("# AGENTS.md of the project\nUse tabs."));
         assert!(!prompt.contains("Your role is Plan"));

@@ -1,8 +1,10 @@
 //! The agent: sessions, their loop, context, dispatch. Nothing here knows a screen.
 
+pub mod audit;
 mod context;
 mod desk;
 pub mod join;
+pub mod metrics;
 pub mod notices;
 mod providers;
 pub mod session;

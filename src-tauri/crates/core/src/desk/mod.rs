@@ -2,6 +2,7 @@
 
 mod error;
 mod projects;
+mod records;
 mod sessions;
 mod settings;
 
@@ -165,6 +166,8 @@ impl Paddock {
                 })
             }
             Request::CheckModel { model } => self.check_model(model).await,
+            Request::Metrics { query } => self.metrics(query).await,
+            Request::Decisions { query, limit } => self.decisions(query, limit).await,
             Request::ProcessOutput { session, process } => {
                 let text = self
                     .ask(&session, |done| Ask::ProcessOutput { process, done })

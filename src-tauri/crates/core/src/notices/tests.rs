@@ -172,6 +172,7 @@ fn started() -> EventMsg {
     EventMsg::TurnStarted {
         turn: TURN,
         iteration_limit: 25,
+        without_model: false,
     }
 }
 
