@@ -7,8 +7,10 @@ pub mod join;
 pub mod metrics;
 pub mod notices;
 mod providers;
+pub mod roles;
 pub mod session;
 mod undo;
+pub mod workflow;
 
 pub use desk::{Paddock, SessionWish, demo_model};
 pub use providers::{DEMO, Providers};
@@ -20,7 +22,7 @@ pub use paddock_sandbox::{
     CommandEnd, CommandExit, CommandSpec, Confinement, HelperProgram, Network, OutputChunk, ProjectRoot,
     SandboxError, StateDir, Stream, run_helper_if_asked,
 };
-pub use paddock_store::{Home, LogEntry, LogReader, sessions::list_sessions};
+pub use paddock_store::{Home, LogEntry, LogReader, reviews::hash_of, sessions::list_sessions};
 pub use paddock_tools::{CallContext, Flow, Registry, Tool, ToolError, ToolKind};
 
 pub use paddock_protocol as protocol;

@@ -1,5 +1,6 @@
 //! The desk at which clients ask: one `Request` in, one `Reply` out, and the events of the sessions that are open.
 
+mod definitions;
 mod error;
 mod projects;
 mod records;
@@ -140,6 +141,7 @@ impl Paddock {
                 Ok(Reply::Text { text })
             }
             Request::Submit { session, op } => {
+                not_by_hand(&op)?;
                 self.submit(&session, op).await?;
                 Ok(Reply::Accepted)
             }
@@ -178,10 +180,13 @@ impl Paddock {
                     })?,
                 })
             }
-            other => Err(ClientError::new(
-                ErrorCode::BadRequest,
-                format!("Not answered yet: {other:?}"),
-            )),
+            request @ (Request::Workflows { .. }
+            | Request::PreviewWorkflow { .. }
+            | Request::RunWorkflow { .. }
+            | Request::Roles { .. }
+            | Request::UseRole { .. }
+            | Request::ReviewDefinition { .. }
+            | Request::Definition { .. }) => self.definitions(request).await,
         }
     }
 
@@ -210,4 +215,18 @@ impl Paddock {
             keyring_problem,
         }
     }
+}
+
+/// A plan comes from a preview and a role from a file that was read; a client names them and cannot make them up.
+fn not_by_hand(op: &Op) -> Result<(), ClientError> {
+    let hint = match op {
+        Op::RunWorkflow { .. } => "Ask for the run of a workflow by its name and the token of its preview.",
+        Op::SetOwnRole { .. } => "Ask for a role by its name.",
+        _ => return Ok(()),
+    };
+    let refused = ClientError::new(
+        ErrorCode::BadRequest,
+        "This cannot be asked of a session directly.",
+    );
+    Err(refused.hint(hint))
 }

@@ -24,7 +24,9 @@ enum Part {
 pub enum TemplateProblem {
     #[error("`{{` begins no placeholder; write `{{{{` for a brace")]
     Brace,
-    #[error("`{{{0}}}` stands inside of quotes, or right after `$` or `\\`; write it bare, Paddock quotes the value")]
+    #[error(
+        "`{{{0}}}` stands inside of quotes, or right after `$` or `\\`; write it bare, Paddock quotes the value"
+    )]
     Quoted(String),
     #[error("`{{{0}}}` stands in a comment")]
     Comment(String),
@@ -36,7 +38,9 @@ pub enum TemplateProblem {
     Program(String),
     #[error("`{program}` runs or evaluates its words as code, so `{{{name}}}` cannot be given to it")]
     Evaluated { program: String, name: String },
-    #[error("`{{answer.{0}}}` could be taken for an option; write ` -- ` before it, or attach it as in `--name={{answer.{0}}}`")]
+    #[error(
+        "`{{answer.{0}}}` could be taken for an option; write ` -- ` before it, or attach it as in `--name={{answer.{0}}}`"
+    )]
     BareAnswer(String),
     #[error("`{{{0}}}` is a list, which must stand as a word of its own")]
     AttachedList(String),
@@ -44,12 +48,44 @@ pub enum TemplateProblem {
 
 /// Programs of the shell that run or evaluate what they are given.
 const EVALUATING: &[&str] = &[
-    "eval", "let", "declare", "typeset", "local", "export", "readonly", "source", ".", "trap", "read", "unset",
-    "mapfile", "readarray", "getopts", "wait", "alias",
+    "eval",
+    "let",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "source",
+    ".",
+    "trap",
+    "read",
+    "unset",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "wait",
+    "alias",
 ];
+/// Programs that open the program after them.
+const WRAPPERS: &[&str] = &["command", "builtin", "exec", "env", "time", "nice", "nohup"];
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "fish"];
 /// Stands for a value while the words around it are looked at.
 const MARK: &str = "PADDOCKVALUE";
+
+impl Part {
+    /// What it stands for when it is no value.
+    fn own_words(&self, values: &ParameterValues) -> String {
+        match self {
+            Part::Text(text) => text.clone(),
+            Part::When { switch, words } => match values.get(switch) {
+                Some(ParameterValue::Switch(true)) => words.clone(),
+                _ => String::new(),
+            },
+            Part::Answer(name) => format!("{{answer.{name}}}"),
+            Part::Value(_) => String::new(),
+        }
+    }
+}
 
 impl Template {
     /// Reads a text.
@@ -123,24 +159,11 @@ impl Template {
 
     /// The text with its values.
     pub fn text(&self, values: &ParameterValues) -> String {
-        self.filled(values, &mut |_, value| value.map(shown).unwrap_or_default())
-    }
-
-    fn filled(
-        &self,
-        values: &ParameterValues,
-        fill: &mut dyn FnMut(&str, Option<&ParameterValue>) -> String,
-    ) -> String {
         self.0
             .iter()
             .map(|part| match part {
-                Part::Text(text) => text.clone(),
-                Part::Value(name) => fill(name, values.get(name)),
-                Part::When { switch, words } => match values.get(switch) {
-                    Some(ParameterValue::Switch(true)) => words.clone(),
-                    _ => String::new(),
-                },
-                Part::Answer(name) => format!("{{answer.{name}}}"),
+                Part::Value(name) => values.get(name).map(shown).unwrap_or_default(),
+                other => other.own_words(values),
             })
             .collect()
     }
@@ -180,11 +203,11 @@ impl Template {
             let Some(index) = word.find(MARK).and_then(|at| mark_index(&word[at..])) else {
                 continue;
             };
-            match &self.0[index] {
-                Part::Answer(name) if word.starts_with(MARK) && !after_end => {
+            match self.0.get(index) {
+                Some(Part::Answer(name)) if word.starts_with(MARK) && !after_end => {
                     return Err(TemplateProblem::BareAnswer(name.clone()));
                 }
-                Part::Value(name) if is_list(name) && *word != mark(index) => {
+                Some(Part::Value(name)) if is_list(name) && *word != mark(index) => {
                     return Err(TemplateProblem::AttachedList(name.clone()));
                 }
                 _ => {}
@@ -193,7 +216,7 @@ impl Template {
         Ok(())
     }
 
-    /// The command with its values, each quoted. `Err` names a parameter whose value would be taken for an option.
+    /// The command with its values, each quoted. `Err` names the parameters whose value would be taken for an option.
     pub fn command(
         &self,
         values: &ParameterValues,
@@ -201,52 +224,38 @@ impl Template {
     ) -> Result<String, Vec<String>> {
         let bare = self.bare(values);
         let mut options = Vec::new();
-        let mut index = 0;
-        let text = self
-            .0
-            .iter()
-            .enumerate()
-            .map(|(at, part)| {
-                index = at;
-                match part {
-                    Part::Value(name) => {
-                        let words: Vec<String> = match values.get(name) {
-                            None => Vec::new(),
-                            Some(ParameterValue::List(list)) => list.clone(),
-                            Some(value) => vec![shown(value)],
-                        };
-                        let whole = bare.contains(&(index, true)) || bare.contains(&(index, false));
-                        let open = bare.contains(&(index, true));
-                        let quoted: Vec<String> = words
-                            .into_iter()
-                            .map(|word| match word.starts_with('-') && open {
-                                true if is_path(name) => quoted(&format!("./{word}")),
-                                true => {
-                                    options.push(name.clone());
-                                    quoted(&word)
-                                }
-                                false => quoted(&word),
-                            })
-                            .collect();
-                        if quoted.is_empty() && !whole {
-                            "''".to_owned()
-                        } else {
-                            quoted.join(" ")
-                        }
-                    }
-                    Part::Text(text) => text.clone(),
-                    Part::When { switch, words } => match values.get(switch) {
-                        Some(ParameterValue::Switch(true)) => words.clone(),
-                        _ => String::new(),
-                    },
-                    Part::Answer(name) => format!("{{answer.{name}}}"),
+        let mut text = String::new();
+        for (index, part) in self.0.iter().enumerate() {
+            let Part::Value(name) = part else {
+                text.push_str(&part.own_words(values));
+                continue;
+            };
+            let words = match values.get(name) {
+                None => Vec::new(),
+                Some(ParameterValue::List(list)) => list.clone(),
+                Some(value) => vec![shown(value)],
+            };
+            let stands_alone = bare.iter().any(|(at, _)| *at == index);
+            if words.is_empty() && !stands_alone {
+                text.push_str("''");
+            }
+            let could_be_option = bare.contains(&(index, true));
+            for (at, word) in words.iter().enumerate() {
+                let dashed = could_be_option && word.starts_with('-');
+                if dashed && !is_path(name) {
+                    options.push(name.clone());
                 }
-            })
-            .collect();
+                text.push_str(if at > 0 { " " } else { "" });
+                text.push_str(&match dashed {
+                    true => quoted(&format!("./{word}")),
+                    false => quoted(word),
+                });
+            }
+        }
+        options.dedup();
         if options.is_empty() {
             Ok(text)
         } else {
-            options.dedup();
             Err(options)
         }
     }
@@ -254,7 +263,8 @@ impl Template {
     /// Values that begin a word, and whether such a word could be taken for an option there.
     fn bare(&self, values: &ParameterValues) -> Vec<(usize, bool)> {
         let mut found = Vec::new();
-        let sample = self.marked_with(&|switch| matches!(values.get(switch), Some(ParameterValue::Switch(true))));
+        let sample =
+            self.marked_with(&|switch| matches!(values.get(switch), Some(ParameterValue::Switch(true))));
         for part in parse_command(&sample).parts {
             let mut after_end = false;
             for word in part.words {
@@ -293,7 +303,7 @@ impl Template {
 
     fn marked_in(&self, word: &str) -> Option<String> {
         let index = mark_index(&word[word.find(MARK)?..])?;
-        Some(match &self.0[index] {
+        Some(match self.0.get(index)? {
             Part::Answer(name) => format!("answer.{name}"),
             Part::Value(name) => name.clone(),
             _ => return None,
@@ -403,7 +413,13 @@ fn evaluates(words: &[String]) -> bool {
         && words
             .iter()
             .any(|word| word.starts_with('-') && word.ends_with('c'));
-    sets_variables || runs_line || words.iter().any(|word| EVALUATING.contains(&base(word).as_str()))
+    let looked_at = if WRAPPERS.contains(&program.as_str()) {
+        words.len()
+    } else {
+        1
+    };
+    let evaluating = |word: &String| EVALUATING.contains(&base(word).as_str());
+    sets_variables || runs_line || words.iter().take(looked_at).any(evaluating)
 }
 
 /// A value as text.

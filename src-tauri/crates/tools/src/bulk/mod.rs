@@ -30,6 +30,12 @@ pub const MAX_PATHS: usize = 5_000;
 const KEPT_FILES: u32 = 2_000;
 const KEPT_BYTES: u64 = 512 * 1024 * 1024;
 
+/// Whether a path fits a pattern, as in `find_files`: one without `/` is for names in any folder.
+pub fn path_glob(pattern: &str) -> Result<impl Fn(&str) -> bool + Send + use<>, ToolError> {
+    let glob = crate::find_files::glob(pattern, pattern)?;
+    Ok(move |path: &str| glob.is_match(path))
+}
+
 /// What is left of the room for an undo. Preview and run count it down in the same order, so both say the same.
 #[derive(Clone, Copy)]
 pub(crate) struct Room {

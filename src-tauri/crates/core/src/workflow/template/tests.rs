@@ -27,10 +27,7 @@ fn texts_are_filled() {
         template.text(&some),
         "Look at a {x} and what is below, {not} this: {answer.why}"
     );
-    assert_eq!(
-        template.text(&values(&[])),
-        "Look at , {not} this: {answer.why}"
-    );
+    assert_eq!(template.text(&values(&[])), "Look at , {not} this: {answer.why}");
     assert_eq!(template.names().collect::<Vec<_>>(), ["file", "deep"]);
     for bad in ["a {", "{}", "{A}", "{a b}", "{a?{b}}", "{1}"] {
         assert_eq!(Template::read(bad), Err(TemplateProblem::Brace), "{bad}");
