@@ -2,6 +2,7 @@
 //! A dozen flags need no larger parser, and the program starts in milliseconds.
 
 use crate::failure::Failure;
+use crate::workflow::commands as workflow;
 use std::fmt::Write;
 
 /// One flag of a command.
@@ -11,6 +12,8 @@ pub struct Flag {
     pub value: Option<&'static str>,
     /// The values it takes; empty: any.
     pub choices: &'static [&'static str],
+    /// It may be given several times.
+    pub many: bool,
     pub help: &'static str,
 }
 
@@ -26,25 +29,27 @@ pub struct Command {
     pub notes: &'static str,
 }
 
-const fn flag(name: &'static str, value: &'static str, help: &'static str) -> Flag {
+pub const fn flag(name: &'static str, value: &'static str, help: &'static str) -> Flag {
     Flag {
         name,
         value: Some(value),
         choices: &[],
+        many: false,
         help,
     }
 }
 
-const fn switch(name: &'static str, help: &'static str) -> Flag {
+pub const fn switch(name: &'static str, help: &'static str) -> Flag {
     Flag {
         name,
         value: None,
         choices: &[],
+        many: false,
         help,
     }
 }
 
-const fn choice(
+pub const fn choice(
     name: &'static str,
     value: &'static str,
     choices: &'static [&'static str],
@@ -54,11 +59,19 @@ const fn choice(
         name,
         value: Some(value),
         choices,
+        many: false,
         help,
     }
 }
 
-const PROJECT: Flag = flag(
+pub const fn many(name: &'static str, value: &'static str, help: &'static str) -> Flag {
+    Flag {
+        many: true,
+        ..flag(name, value, help)
+    }
+}
+
+pub const PROJECT: Flag = flag(
     "--project",
     "DIR",
     "the folder to work in (default: the current one)",
@@ -192,7 +205,12 @@ pub const SESSIONS: Command = Command {
     notes: "",
 };
 
-pub const COMMANDS: &[&Command] = &[&RUN, &SANDBOX_EXEC, &TOOL_LIST, &TOOL_CALL, &SESSIONS];
+pub const COMMANDS: &[&Command] = &[&RUN, &SANDBOX_EXEC, &TOOL_LIST, &TOOL_CALL, &SESSIONS, &crate::metrics::METRICS, &crate::audit::EXPORT,
+    &workflow::LIST,
+    &workflow::PREVIEW,
+    &workflow::RUN,
+    &workflow::REVIEW,
+];
 
 const ENVIRONMENT: &str = "\
 Environment
@@ -214,6 +232,12 @@ pub struct Arguments {
 impl Arguments {
     pub fn value(&self, name: &str) -> Option<&str> {
         let found = self.values.iter().find(|(flag, _)| *flag == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Every value of a flag that may be given several times.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        let found = self.values.iter().filter(move |(flag, _)| *flag == name);
         found.map(|(_, value)| value.as_str())
     }
 
@@ -327,7 +351,7 @@ fn read_command(
                 "{name} takes one of {choices}, not '{value}'."
             )));
         }
-        if arguments.has(flag.name) {
+        if arguments.has(flag.name) && !flag.many {
             return Err(Failure::usage(format!("{name} was given twice; give it once.")));
         }
         arguments.values.push((flag.name, value));
@@ -340,7 +364,7 @@ fn overview() -> String {
     for command in COMMANDS {
         let _ = writeln!(
             text,
-            "  paddock {:<14} {}",
+            "  paddock {:<16} {}",
             command.words.join(" "),
             command.about
         );

@@ -4,9 +4,11 @@
 //! graphics and starts in milliseconds.
 
 mod arguments;
+mod audit;
 mod failure;
 mod home;
 mod jsonl;
+mod metrics;
 mod output;
 mod run;
 mod sandbox;
@@ -15,11 +17,13 @@ mod signals;
 mod tool;
 mod trace;
 mod view;
+mod workflow;
 
 use arguments::{Asked, RUN, SANDBOX_EXEC, SESSIONS, TOOL_CALL, TOOL_LIST};
 use failure::Failure;
 use std::io::Write;
 use std::process::ExitCode;
+use workflow::commands;
 
 fn main() -> ExitCode {
     paddock_core::run_helper_if_asked();
@@ -74,6 +78,12 @@ fn begin() -> Result<u8, Failure> {
             words if words == TOOL_LIST.words => tool::list(&arguments),
             words if words == TOOL_CALL.words => tool::call(&arguments).await,
             words if words == SESSIONS.words => sessions::list(&arguments),
+            words if words == metrics::METRICS.words => metrics::show(&arguments),
+            words if words == audit::EXPORT.words => audit::export(&arguments),
+            words if words == commands::LIST.words => workflow::list(&arguments).await,
+            words if words == commands::PREVIEW.words => workflow::preview(&arguments).await,
+            words if words == commands::RUN.words => workflow::run(&arguments).await,
+            words if words == commands::REVIEW.words => workflow::review(&arguments).await,
             _ => Err(Failure::usage("There is no such command. See: paddock --help")),
         }
     });

@@ -5,6 +5,9 @@ mod model;
 mod prompt;
 mod turn;
 mod wish;
+mod workflow;
+
+pub use workflow::workflow;
 
 use crate::arguments::Arguments;
 use crate::failure::{Failure, STOPPED};
