@@ -2,7 +2,7 @@
 
 use crate::session::executor::Workplace;
 use paddock_protocol::{CallId, FileVersion, UndoResult, UndoneFile};
-use paddock_sandbox::{ProjectRoot, RelativePath, WriteMode};
+use paddock_sandbox::{ProjectRoot, RelativePath};
 use paddock_store::before::{self, Before};
 
 /// Files above this size are not read for an undo.
@@ -64,7 +64,7 @@ fn one_file(place: &Workplace, call: &CallId, file: &Before, redo: bool) -> Undo
     }
     let done = match target {
         Some(content) => root
-            .write(&path, content, WriteMode::CreateOrReplace)
+            .restore(&path, content, file.mode)
             .map(|()| UndoResult::Restored),
         None if now.is_none() => Ok(UndoResult::Removed),
         None => root.remove_file(&path).map(|()| UndoResult::Removed),

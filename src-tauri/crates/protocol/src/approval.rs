@@ -68,7 +68,12 @@ pub enum ApprovalBody {
         segments: Vec<Segment>,
         /// Working folder relative to the project, `.` for the project itself.
         folder: String,
+        /// After so long the person is asked, or, when the model set it, the command is ended.
         time_limit: Millis,
+        /// It goes on beside the turn, without a limit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "bindings", ts(as = "Option<bool>", optional))]
+        background: bool,
         sandbox: SandboxSummary,
     },
     Change {

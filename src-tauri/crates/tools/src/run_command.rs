@@ -149,6 +149,7 @@ impl Tool for RunCommand {
                 segments: Vec::new(),
                 folder: plan.folder.to_string(),
                 time_limit: plan.limit,
+                background: plan.background,
                 sandbox,
             },
             undo,

@@ -10,7 +10,15 @@ export type ApprovalBody = { "body": "command", command: string, segments: Array
 /**
  * Working folder relative to the project, `.` for the project itself.
  */
-folder: string, time_limit: Millis, sandbox: SandboxSummary, } | { "body": "change", change: FileChange, 
+folder: string, 
+/**
+ * After so long the person is asked, or, when the model set it, the command is ended.
+ */
+time_limit: Millis, 
+/**
+ * It goes on beside the turn, without a limit.
+ */
+background?: boolean, sandbox: SandboxSummary, } | { "body": "change", change: FileChange, 
 /**
  * State of the file when the diff was made; checked again before it is written.
  */

@@ -29,6 +29,7 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
             segments,
             folder,
             time_limit,
+            background,
             sandbox,
         } => {
             for line in plain::text(command).lines() {
@@ -41,12 +42,11 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
             if folder != "." {
                 let _ = writeln!(card, "  In {}", plain::line(folder));
             }
-            let _ = writeln!(
-                card,
-                "  {} Ends after {}.",
-                confinement(sandbox),
-                words::time(*time_limit)
-            );
+            let time = match background {
+                true => "It goes on in the background.".to_owned(),
+                false => format!("Time limit {}.", words::time(*time_limit)),
+            };
+            let _ = writeln!(card, "  {} {time}", confinement(sandbox));
             for gap in &sandbox.gaps {
                 let _ = writeln!(card, "  {}", plain::line(gap));
             }

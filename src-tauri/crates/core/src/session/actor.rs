@@ -291,6 +291,7 @@ impl Actor {
         if durable && let Err(error) = self.log.append(&event, Durability::Written) {
             return self.fail(&error);
         }
+        super::traced::happened(&event);
         self.state.apply(&event);
         self.keep_summary(&event.msg);
         self.views.retain(|view| view.send(event.clone()).is_ok());

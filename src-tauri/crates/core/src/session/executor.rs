@@ -234,7 +234,8 @@ impl Executor {
         let local_silence = limits.local_silence;
         let choice = state.live.config.model.clone();
         let (providers, back) = (self.place.providers.clone(), self.back.clone());
-        let work = tokio::spawn(async move {
+        let span = traced::request(&self.place.session, ticket, &choice);
+        let work = async move {
             let (provider, local) = providers.get(&choice.provider).await?;
             if local {
                 request.silence = request.silence.max(local_silence);
@@ -249,7 +250,8 @@ impl Executor {
                 })
                 .await?;
             Ok((answer, first_byte.unwrap_or_else(|| begun.elapsed().into())))
-        });
+        };
+        let work = tokio::spawn(work.instrument(span));
         self.model = Some(work.abort_handle());
         let back = self.back.clone();
         tokio::spawn(async move {

@@ -9,4 +9,5 @@ pub mod live_turn;
 pub mod state;
 pub mod step;
 pub mod sub_agent;
+pub mod traced;
 pub mod words;

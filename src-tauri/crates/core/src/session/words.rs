@@ -5,16 +5,8 @@ use paddock_protocol::*;
 pub fn malformed(reason: &str, format: CallFormat, tries_left: u32) -> String {
     format!(
         "Could not read the tool call: {reason}. Nothing was run. Send it as {}. {tries_left} tries left.",
-        form(format)
+        paddock_provider::form(format)
     )
-}
-
-fn form(format: CallFormat) -> &'static str {
-    match format {
-        CallFormat::Native => "a function call with its arguments as one JSON object",
-        CallFormat::Json => r#"{"tool": "name", "parameters": {…}, "terminate": false}"#,
-        CallFormat::Xml => r#"<tool>{"server_name": "local", "tool_name": "name", "arguments": {…}}</tool>"#,
-    }
 }
 
 pub fn unknown_tool(name: &str, tools: &[&str], tries_left: u32) -> String {

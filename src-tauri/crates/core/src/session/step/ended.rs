@@ -5,7 +5,7 @@ use crate::session::input::{CallFailure, Effect, Timer};
 use crate::session::live_turn::LiveCall;
 use crate::session::words;
 use paddock_protocol::*;
-use paddock_tools::ToolKind;
+use paddock_tools::{MAX_PROCESSES, ToolKind};
 
 impl Draft<'_> {
     pub(super) fn call_ended(&mut self, id: &CallId, result: Result<CallOutput, CallFailure>) {
@@ -143,11 +143,18 @@ impl Draft<'_> {
             self.refuse_ended_call();
             return;
         };
-        if live.overdue {
-            self.change_call(live.item, ItemStatus::Running, |call| call.overdue = false);
+        if self.live.processes.len() >= MAX_PROCESSES {
+            self.refuse(
+                ErrorCode::NotNow,
+                &format!("{MAX_PROCESSES} background processes run already."),
+                "End one of them first.",
+            );
+            return;
         }
         self.effect(Effect::ToBackground { call: id.clone() });
-        self.advance();
+        if live.overdue {
+            self.keep_waiting(id);
+        }
     }
 
     pub(super) fn end_call(&mut self, id: &CallId) {

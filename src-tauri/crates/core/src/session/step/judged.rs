@@ -208,12 +208,14 @@ impl Draft<'_> {
                 command,
                 folder,
                 time_limit,
+                background,
                 sandbox,
                 ..
             } => ApprovalBody::Command {
                 command,
                 folder,
                 time_limit,
+                background,
                 sandbox,
                 segments: judgement.segments,
             },
