@@ -69,6 +69,11 @@ test('an incomplete form is not sent: faults stand under the fields and on top, 
   expect(document.activeElement).toBe(screen.getByLabelText(/^Notes/u))
 })
 
+test('what an empty field stands for is said', async () => {
+  await show('explain')
+  expect(screen.getByText('Empty means Overview')).toBeTruthy()
+})
+
 test('a number outside of its range and a path outside of the project are refused', async () => {
   await show('clean-up')
   await type(/^Older than/u, '400')

@@ -48,6 +48,7 @@ export const workflowForm = {
   kept: 'Filled in as you left it last time.',
   noChoice: 'Choose…',
   notChosen: 'None',
+  emptyMeans: (values: readonly string[]): string => `Empty means ${listed(values)}`,
   pathHelp: (folder: boolean): string =>
     folder ? 'A folder inside the project' : 'A file inside the project',
   dateHelp: 'Year-month-day, for example 2026-03-14',
