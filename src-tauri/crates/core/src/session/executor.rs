@@ -3,6 +3,7 @@
 
 use super::input::{Back, CallFailure, CallPlan, Effect, Ticket, Timer};
 use super::state::SessionState;
+use super::traced;
 use crate::desk::WeakPaddock;
 use crate::providers::Providers;
 use crate::{context, undo};
@@ -18,6 +19,7 @@ use std::time::Instant;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::AbortHandle;
+use tracing::Instrument as _;
 
 /// How often a session that waits for its folder asks for it.
 const FOLDER_POLL: Duration = Duration::from_millis(300);
@@ -344,6 +346,7 @@ impl Executor {
     }
 
     fn prepare(&mut self, call: CallId, tool: &str, arguments: String, state: &SessionState) {
+        let span = traced::call(&self.place.session, &call, tool);
         let Some(tool) = self.tool(tool) else { return };
         let mut cx = self.context(&call, state);
         let (place, asked) = (self.place.clone(), arguments.clone());
@@ -362,7 +365,7 @@ impl Executor {
                 flow: plan.flow,
             })
         };
-        self.track(call, work, move |result| Back::Prepared {
+        self.track(call, work.instrument(span), move |result| Back::Prepared {
             call: back_call,
             arguments,
             result,
@@ -378,6 +381,7 @@ impl Executor {
         protected_granted: bool,
         state: &SessionState,
     ) {
+        let span = traced::call(&self.place.session, &call, tool);
         let Some(tool) = self.tool(tool) else { return };
         let mut cx = self.context(&call, state);
         let turn = state.live.turn.as_ref();
@@ -403,7 +407,7 @@ impl Executor {
             output.duration = begun.elapsed().into();
             Ok(output)
         };
-        self.track(call, work, move |result| Back::CallEnded {
+        self.track(call, work.instrument(span), move |result| Back::CallEnded {
             call: back_call,
             result,
         });

@@ -22,12 +22,26 @@ pub fn happened(event: &Event) {
     let session = &event.session;
     match &event.msg {
         EventMsg::TurnStarted { turn, .. } => info!(%session, turn = turn.0, "turn started"),
-        EventMsg::TurnChanged { turn, status } => debug!(%session, turn = turn.0, state = state(status), "turn changed"),
+        EventMsg::TurnChanged { turn, status } => {
+            debug!(%session, turn = turn.0, state = state(status), "turn changed")
+        }
         EventMsg::TurnEnded { turn, end } => info!(%session, turn = turn.0, ?end, "turn ended"),
-        EventMsg::IterationStarted { turn, iteration, attempt, limit, .. } => {
+        EventMsg::IterationStarted {
+            turn,
+            iteration,
+            attempt,
+            limit,
+            ..
+        } => {
             debug!(%session, turn = turn.0, iteration, attempt, limit, "iteration started");
         }
-        EventMsg::IterationAnswered { turn, iteration, usage, first_byte, .. } => debug!(
+        EventMsg::IterationAnswered {
+            turn,
+            iteration,
+            usage,
+            first_byte,
+            ..
+        } => debug!(
             %session,
             turn = turn.0,
             iteration,
@@ -54,9 +68,13 @@ fn completed(session: &SessionId, item: &Item) {
             let ms = call.output.as_ref().map_or(0, |output| output.duration.0);
             info!(%session, turn, iteration, call = %call.call, tool = call.tool, ?status, ms, "call ended");
         }
-        ItemKind::Retry { attempt, error, .. } => info!(%session, turn, iteration, attempt, kind = ?error.kind, "retried"),
+        ItemKind::Retry { attempt, error, .. } => {
+            info!(%session, turn, iteration, attempt, kind = ?error.kind, "retried")
+        }
         ItemKind::Error { error } => info!(%session, turn, iteration, kind = ?error.kind, "request failed"),
-        ItemKind::Guard { pattern, paused, .. } => info!(%session, turn, iteration, ?pattern, paused, "loop guard"),
+        ItemKind::Guard { pattern, paused, .. } => {
+            info!(%session, turn, iteration, ?pattern, paused, "loop guard")
+        }
         ItemKind::Breaker { tool, .. } => info!(%session, turn, iteration, tool, "tool breaker"),
         _ => {}
     }
@@ -84,7 +102,12 @@ fn state(status: &TurnStatus) -> &'static str {
 /// Turn and iteration of a call id such as `t2.i5.c1`; zero where it names none.
 fn places(call: &CallId) -> (u32, u32) {
     let mut parts = call.as_str().split('.');
-    let mut number = |mark: char| parts.next().and_then(|part| part.strip_prefix(mark)?.parse().ok()).unwrap_or(0);
+    let mut number = |mark: char| {
+        parts
+            .next()
+            .and_then(|part| part.strip_prefix(mark)?.parse().ok())
+            .unwrap_or(0)
+    };
     (number('t'), number('i'))
 }
 
