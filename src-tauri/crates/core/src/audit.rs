@@ -6,7 +6,7 @@ mod line;
 mod mask;
 mod trail;
 
-pub use line::AuditLine;
+pub use line::{AuditLine, rfc3339};
 pub use mask::mask;
 
 use paddock_protocol::{MetricsQuery, SessionId, Timestamp};

@@ -155,6 +155,7 @@ pub(crate) fn date(at: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paddock_protocol::{Autonomy, CallFormat, Limits};
 
     #[test]
     fn dates() {

@@ -1,5 +1,7 @@
 //! Figures and decisions, asked from the index over the logs. Every call is blocking file work.
 
+pub use paddock_store::index::{Run, timed_out};
+
 use paddock_protocol::{DecisionLine, Metrics, MetricsQuery};
 use paddock_store::{Home, StoreError};
 

@@ -86,7 +86,7 @@ impl AuditLine {
 
     pub(super) fn new(event: &Event, action: &'static str) -> AuditLine {
         AuditLine {
-            time: time(event.at),
+            time: rfc3339(event.at),
             session: event.session.to_string(),
             seq: event.seq,
             action,
@@ -144,7 +144,7 @@ fn cell(text: &str) -> String {
 }
 
 /// A moment as RFC 3339 in UTC, with milliseconds.
-fn time(at: Timestamp) -> String {
+pub fn rfc3339(at: Timestamp) -> String {
     let (seconds, millis) = (at.0 / 1_000 % 86_400, at.0 % 1_000);
     let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
     format!(
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_row_has_every_column_that_json_has() {
         let line = AuditLine {
-            time: time(Timestamp(951_786_061_007)),
+            time: rfc3339(Timestamp(951_786_061_007)),
             turn: 1,
             iteration: 2,
             allowed: Some(true),
