@@ -205,7 +205,14 @@ pub const SESSIONS: Command = Command {
     notes: "",
 };
 
-pub const COMMANDS: &[&Command] = &[&RUN, &SANDBOX_EXEC, &TOOL_LIST, &TOOL_CALL, &SESSIONS, &crate::metrics::METRICS, &crate::audit::EXPORT,
+pub const COMMANDS: &[&Command] = &[
+    &RUN,
+    &SANDBOX_EXEC,
+    &TOOL_LIST,
+    &TOOL_CALL,
+    &SESSIONS,
+    &crate::metrics::METRICS,
+    &crate::audit::EXPORT,
     &workflow::LIST,
     &workflow::PREVIEW,
     &workflow::RUN,

@@ -1,6 +1,6 @@
 //! Figures and decisions, asked from the index over the logs. Every call is blocking file work.
 
-pub use paddock_store::index::{Run, timed_out};
+pub use paddock_store::index::{Decisions, Run, timed_out};
 
 use paddock_protocol::{DecisionLine, Metrics, MetricsQuery};
 use paddock_store::{Home, StoreError};

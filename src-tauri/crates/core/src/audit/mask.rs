@@ -13,7 +13,7 @@ const NAMED: &str = r#"(?xi)
 
 /// Values that are keys by their form.
 const FORMED: &str = r"(?x)
-    -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----[\s\S]*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\z)
+    -----BEGIN\x20[A-Z\x20]*PRIVATE\x20KEY-----[\s\S]*?(?:-----END\x20[A-Z\x20]*PRIVATE\x20KEY-----|\z)
     | \b(?: sk | rk | pk | sk_live | sk_test | rk_live | ghp | gho | ghs | ghu | ghr | github_pat | glpat | xox[abeprs] | xapp | hf | npm | pypi | gsk | AIza | ya29 | dop_v1 | shpat | whsec ) [-_.]? [A-Za-z0-9_\-]{12,}
     | \b(?: AKIA | ASIA ) [A-Z0-9]{12,}
     | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*";
