@@ -50,7 +50,9 @@ pub async fn workflow(
     });
     let show = match wish.format {
         Format::Text => {
-            view.head(&snapshot.config, &mut output);
+            if preview.model_steps > 0 {
+                view.head(&snapshot.config, &mut output);
+            }
             Show::Text(view)
         }
         Format::Jsonl => Show::Jsonl,

@@ -1,4 +1,5 @@
 //! The tools of workflows on real files and real repositories: exactly what was previewed, and nothing that came later.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
 #[path = "../support/mod.rs"]
