@@ -2,11 +2,14 @@
  * The script that the first screen needs, measured in every build of the product: the page's entry, everything it
  * imports statically, and the door to the core, which it loads at once. The build fails when that is over its budget.
  */
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { Plugin, Rolldown } from 'vite'
 
 /** Loaded by the first screen although its import is a dynamic one: see src/lib/host/choose.ts. */
 const AT_ONCE = /\/src\/lib\/host\/tauri\.ts$/
+
+const MAIN = fileURLToPath(new URL('./src/main.ts', import.meta.url))
 
 type Bundle = Rolldown.OutputBundle
 
@@ -25,6 +28,32 @@ export function firstScreen(bundle: Bundle): Map<string, number> {
     if (found.has(chunk.fileName)) continue
     found.set(chunk.fileName, gzipSync(chunk.code).length)
     waiting.push(...chunk.imports.flatMap((file) => chunkOf(bundle, file) ?? []))
+  }
+  return found
+}
+
+/**
+ * Keeps what the first screen needs in one chunk. Left alone, every module that a later view needs as well would get a
+ * chunk of its own, and many small chunks are larger than one.
+ */
+export function firstScreenChunk(id: string, graph: Pick<Rolldown.ChunkingContext, 'getModuleInfo'>): string | null {
+  return needed(graph).has(id) ? 'first' : null
+}
+
+const known = new WeakMap<object, Set<string>>()
+
+/** The page's own modules that its entry imports statically; what they need of packages comes along. */
+function needed(graph: Pick<Rolldown.ChunkingContext, 'getModuleInfo'>): Set<string> {
+  const found = known.get(graph) ?? new Set<string>()
+  if (found.size > 0) return found
+  known.set(graph, found)
+  const waiting = [MAIN]
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    if (found.has(id) || id.includes('/node_modules/')) continue
+    const info = graph.getModuleInfo(id)
+    if (info === null) continue
+    found.add(id)
+    waiting.push(...info.importedIds)
   }
   return found
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { svelteTesting } from '@testing-library/svelte/vite'
 import { defineConfig } from 'vitest/config'
-import { firstScreenBudget } from './first-screen'
+import { firstScreenBudget, firstScreenChunk } from './first-screen'
 
 const KILOBYTE = 1_000
 
@@ -32,6 +32,7 @@ export default defineConfig(({ command, isPreview }) => ({
   build: {
     target: 'safari15',
     modulePreload: { polyfill: false },
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: firstScreenChunk }] } } },
     // A data: URL for a small font or image would ask for more than the content policy allows.
     assetsInlineLimit: 0,
   },
