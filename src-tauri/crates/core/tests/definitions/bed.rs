@@ -177,14 +177,14 @@ impl Work {
 
     /// The completed call of a tool.
     pub fn first_call(&self, tool: &str) -> CallItem {
-        let calls = self.heard.iter().filter_map(|msg| match msg {
+        let mut calls = self.heard.iter().filter_map(|msg| match msg {
             EventMsg::ItemCompleted { item } => match &item.kind {
                 ItemKind::Call(call) if call.tool == tool => Some(call.as_ref().clone()),
                 _ => None,
             },
             _ => None,
         });
-        calls.last().unwrap()
+        calls.next().unwrap()
     }
 
     /// Takes a call back; every file of it comes back.
