@@ -4,15 +4,19 @@ import AppView from './App.svelte'
 import { App, appContext } from '$lib/app.svelte'
 import { chooseHost } from '$lib/host/choose'
 
-const target = document.getElementById('app')
-if (target === null) throw new Error('index.html has no #app element')
-
-const query = new URLSearchParams(location.search)
-const app = new App(await chooseHost(query))
-mount(AppView, { target, context: appContext(app) })
-await app.start()
-// Recordings of a session open it at once.
-if (import.meta.env.DEV || import.meta.env.MODE === 'fixture') {
-  const { openRecording } = await import('./fixtures/open')
-  await openRecording(app, query)
+/** A function, not the module itself: what is imported later waits for this module, and must not be awaited by it. */
+async function begin(): Promise<void> {
+  const target = document.getElementById('app')
+  if (target === null) throw new Error('index.html has no #app element')
+  const query = new URLSearchParams(location.search)
+  const app = new App(await chooseHost(query))
+  mount(AppView, { target, context: appContext(app) })
+  await app.start()
+  // Recordings of a session open it at once.
+  if (import.meta.env.DEV || import.meta.env.MODE === 'fixture') {
+    const { openRecording } = await import('./fixtures/open')
+    await openRecording(app, query)
+  }
 }
+
+void begin()
