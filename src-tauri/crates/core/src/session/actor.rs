@@ -82,7 +82,7 @@ impl Actor {
             log,
             around: Surroundings {
                 tools: kinds(place.registry.names(Role::Admin)),
-                workflow_tools: Default::default(),
+                workflow_tools: kinds(place.registry.workflow_only()),
                 confined: false,
                 folder_taken: false,
             },
