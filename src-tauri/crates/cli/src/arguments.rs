@@ -222,8 +222,11 @@ pub const COMMANDS: &[&Command] = &[
 const ENVIRONMENT: &str = "\
 Environment
   PADDOCK_HOME   folder for all data and settings
-  PADDOCK_LOG    error, warn, info, debug or trace: what happens inside, to standard error;
-                 with `,FILE` after it into a file
+  PADDOCK_LOG    what happens inside, to standard error: error, warn, info, debug or trace, also
+                 TARGET=LEVEL for parts; with `,FILE` after it into a file, with `,home` into
+                 logs/paddock.log of the data folder; files are begun anew at 4 MiB
+  OTEL_EXPORTER_OTLP_ENDPOINT, PADDOCK_OTEL=1
+                 send turns and figures, no contents, to an OpenTelemetry collector (OTLP over HTTP)
   NO_COLOR       no colours";
 
 /// What the arguments of one command say.

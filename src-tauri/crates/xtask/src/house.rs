@@ -18,6 +18,8 @@ const DOORS: &[(&str, &[&str])] = &[
     ("paddock-store", &["paddock-protocol"]),
     ("paddock-tools", &["paddock-protocol", "paddock-sandbox"]),
     ("paddock-core", CORE_SEES),
+    // What the programs tell about themselves; the core does not know of it.
+    ("paddock-telemetry", &["paddock-core", "paddock-protocol"]),
     ("paddock-cli", CLIENT_SEES),
     ("paddock-host", CLIENT_SEES),
     ("paddock-desktop", CLIENT_SEES),
@@ -33,7 +35,7 @@ const CORE_SEES: &[&str] = &[
     "paddock-store",
     "paddock-tools",
 ];
-const CLIENT_SEES: &[&str] = &["paddock-core", "paddock-protocol"];
+const CLIENT_SEES: &[&str] = &["paddock-core", "paddock-protocol", "paddock-telemetry"];
 const TESTS_SEE: &[&str] = &[
     "paddock-core",
     "paddock-policy",
@@ -50,6 +52,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("notify-rust", &["paddock-desktop", "paddock-tests"]),
     ("keyring", &["paddock-store", "paddock-tests"]),
     ("rusqlite", &["paddock-store"]),
+    // A test of the terminal program reads what a collector was sent.
+    ("opentelemetry", &["paddock-telemetry", "paddock-cli"]),
     ("reqwest", &["paddock-provider", "paddock-tools", "paddock-tests"]),
 ];
 

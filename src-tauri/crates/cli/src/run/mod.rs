@@ -12,6 +12,7 @@ pub use workflow::workflow;
 use crate::arguments::Arguments;
 use crate::failure::{Failure, STOPPED};
 use crate::output::Output;
+use crate::trace::Export;
 use crate::view::style::Style;
 use crate::view::text::TextView;
 use crate::{home, jsonl, signals};
@@ -68,10 +69,12 @@ pub async fn run(arguments: &Arguments) -> Result<u8, Failure> {
         show,
         output,
     };
+    let export = Export::begin(&paddock)?;
     let end = turn
         .finish(&opened.snapshot, opened.op, wish.more_iterations())
-        .await?;
-    Ok(say_end(end, &session, arguments, wish.format))
+        .await;
+    export.finish().await;
+    Ok(say_end(end?, &session, arguments, wish.format))
 }
 
 /// A session with what begins its turn.

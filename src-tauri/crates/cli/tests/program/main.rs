@@ -8,8 +8,11 @@
 
 mod bad_inputs;
 mod bed;
+#[cfg(feature = "otel")]
+mod export;
 #[cfg(unix)]
 mod interrupts;
+mod records;
 mod run;
 #[cfg(target_os = "linux")]
 mod sandbox;
