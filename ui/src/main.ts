@@ -4,10 +4,8 @@ import AppView from './App.svelte'
 import { App, appContext } from '$lib/app.svelte'
 import { chooseHost } from '$lib/host/choose'
 
-/** A function, not the module itself: what is imported later waits for this module, and must not be awaited by it. */
-async function begin(): Promise<void> {
-  const target = document.getElementById('app')
-  if (target === null) throw new Error('index.html has no #app element')
+/** Not awaited at the top: scripts that are loaded later wait for this one to have run. */
+async function begin(target: HTMLElement): Promise<void> {
   const query = new URLSearchParams(location.search)
   const app = new App(await chooseHost(query))
   mount(AppView, { target, context: appContext(app) })
@@ -19,4 +17,6 @@ async function begin(): Promise<void> {
   }
 }
 
-void begin()
+const target = document.getElementById('app')
+if (target === null) throw new Error('index.html has no #app element')
+void begin(target)
