@@ -68,13 +68,13 @@ impl Scope {
 pub fn metrics(rows: &Connection, query: &MetricsQuery, now: Timestamp) -> rusqlite::Result<Metrics> {
     let scope = Scope::of(query, now);
     let mut metrics = Metrics::default();
-    let mut days: BTreeMap<String, DayUsage> = BTreeMap::new();
+    let mut days = Days::new();
     turns(rows, &scope, &mut metrics, &mut days)?;
     requests(rows, &scope, &mut metrics, &mut days)?;
     calls(rows, &scope, &mut metrics)?;
     approvals(rows, &scope, &mut metrics.approvals)?;
     notes(rows, &scope, &mut metrics)?;
-    metrics.days = days.into_values().collect();
+    metrics.days = named(rows, days)?;
     Ok(metrics)
 }
 
@@ -94,19 +94,14 @@ pub fn decisions(
     Ok(lines)
 }
 
-fn turns(
-    rows: &Connection,
-    scope: &Scope,
-    metrics: &mut Metrics,
-    days: &mut BTreeMap<String, DayUsage>,
-) -> rusqlite::Result<()> {
+fn turns(rows: &Connection, scope: &Scope, metrics: &mut Metrics, days: &mut Days) -> rusqlite::Result<()> {
     let (mut active, mut waiting, mut iterations) = (Vec::new(), Vec::new(), BTreeMap::new());
-    let columns = "strftime('%Y-%m-%d', r.began / 1000, 'unixepoch'), r.end, r.limit_hit, r.without_model, \
+    let columns = "r.began / 86400000, r.end, r.limit_hit, r.without_model, \
                    r.iterations, r.active, r.waiting";
     scope.each(rows, columns, "turns", "AND s.child = 0", |row| {
         metrics.turns += 1;
         metrics.limit_hits += row.get::<_, u32>(2)?;
-        day(days, row.get::<_, Option<String>>(0)?).turns += 1;
+        days.entry(row.get(0)?).or_default().0 += 1;
         let end: Option<String> = row.get(1)?;
         match end.as_deref() {
             Some("completed") => metrics.completed += 1,
@@ -132,40 +127,49 @@ fn requests(
     rows: &Connection,
     scope: &Scope,
     metrics: &mut Metrics,
-    days: &mut BTreeMap<String, DayUsage>,
+    days: &mut Days,
 ) -> rusqlite::Result<()> {
     let mut sources: BTreeMap<(UsageSource, String), SourceUsage> = BTreeMap::new();
     let mut all = Usage::default();
-    let columns = "strftime('%Y-%m-%d', r.at / 1000, 'unixepoch'), s.child, r.model, \
-                   r.input, r.cached, r.output, r.reasoning, r.estimated";
-    scope.each(rows, columns, "requests", "", |row| {
-        let source = if row.get(1)? {
-            UsageSource::SubAgent
-        } else {
-            UsageSource::Main
-        };
-        let model: String = row.get(2)?;
-        let usage = Usage {
-            input: row.get(3)?,
-            cached: row.get(4)?,
-            output: row.get(5)?,
-            reasoning: row.get(6)?,
-            estimated: row.get(7)?,
-        };
-        all.add(&usage);
-        day(days, row.get::<_, Option<String>>(0)?).usage.add(&usage);
-        let of = sources
-            .entry((source, model.clone()))
-            .or_insert_with(|| SourceUsage {
-                source,
-                model,
-                requests: 0,
-                usage: Usage::default(),
-            });
-        of.requests += 1;
-        of.usage.add(&usage);
-        Ok(())
-    })?;
+    let columns = "r.at / 86400000 AS day, s.child, r.model, count(*), \
+                   sum(r.input), sum(r.cached), sum(r.output), sum(r.reasoning), max(r.estimated)";
+    scope.each(
+        rows,
+        columns,
+        "requests",
+        "GROUP BY day, s.child, r.model",
+        |row| {
+            let source = if row.get(1)? {
+                UsageSource::SubAgent
+            } else {
+                UsageSource::Main
+            };
+            let model: String = row.get(2)?;
+            let tokens = |column| {
+                Ok::<_, rusqlite::Error>(u32::try_from(row.get::<_, i64>(column)?).unwrap_or(u32::MAX))
+            };
+            let usage = Usage {
+                input: tokens(4)?,
+                cached: tokens(5)?,
+                output: tokens(6)?,
+                reasoning: tokens(7)?,
+                estimated: row.get(8)?,
+            };
+            all.add(&usage);
+            days.entry(row.get(0)?).or_default().1.add(&usage);
+            let of = sources
+                .entry((source, model.clone()))
+                .or_insert_with(|| SourceUsage {
+                    source,
+                    model,
+                    requests: 0,
+                    usage: Usage::default(),
+                });
+            of.requests = of.requests.saturating_add(tokens(3)?);
+            of.usage.add(&usage);
+            Ok(())
+        },
+    )?;
     let input = f64::from(all.input) + f64::from(all.cached);
     metrics.cache_share = (input > 0.0).then(|| f64::from(all.cached) / input);
     metrics.usage = sources.into_values().collect();
@@ -181,17 +185,20 @@ fn calls(rows: &Connection, scope: &Scope, metrics: &mut Metrics) -> rusqlite::R
         if !row.get::<_, bool>(1)? {
             return Ok(());
         }
-        let tool: String = row.get(0)?;
-        let (of, durations) = tools.entry(tool).or_insert_with_key(|tool| {
+        let name = row.get_ref(0)?.as_str()?;
+        if !tools.contains_key(name) {
             let none = ToolMetrics {
-                tool: tool.clone(),
+                tool: name.to_owned(),
                 calls: 0,
                 failed: 0,
                 timed_out: 0,
                 duration: Spread::default(),
             };
-            (none, Vec::new())
-        });
+            tools.insert(name.to_owned(), (none, Vec::new()));
+        }
+        let Some((of, durations)) = tools.get_mut(name) else {
+            return Ok(());
+        };
         of.calls += 1;
         of.failed += row.get::<_, u32>(2)?;
         of.timed_out += row.get::<_, u32>(3)?;
@@ -254,14 +261,21 @@ fn notes(rows: &Connection, scope: &Scope, metrics: &mut Metrics) -> rusqlite::R
     })
 }
 
-/// A moment beyond the calendar of SQLite has no day; it is damage and shown as such.
-fn day(days: &mut BTreeMap<String, DayUsage>, day: Option<String>) -> &mut DayUsage {
-    days.entry(day.unwrap_or_default())
-        .or_insert_with_key(|day| DayUsage {
-            day: day.clone(),
-            turns: 0,
-            usage: Usage::default(),
+/// What a day came to, by days since 1970-01-01.
+type Days = BTreeMap<i64, (u32, Usage)>;
+
+fn named(rows: &Connection, days: Days) -> rusqlite::Result<Vec<DayUsage>> {
+    let mut date = rows.prepare_cached("SELECT strftime('%Y-%m-%d', ? * 86400, 'unixepoch')")?;
+    let name = |(day, (turns, usage))| {
+        // A day beyond the calendar is damage, and shown as such.
+        let day: Option<String> = date.query_row([day], |row| row.get(0))?;
+        Ok(DayUsage {
+            day: day.unwrap_or_default(),
+            turns,
+            usage,
         })
+    };
+    days.into_iter().map(name).collect()
 }
 
 fn millis(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
