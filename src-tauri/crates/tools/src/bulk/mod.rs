@@ -27,7 +27,7 @@ use paddock_sandbox::{PathError, RelativePath};
 /// Most paths that one call carries.
 pub const MAX_PATHS: usize = 5_000;
 /// Files of one call whose content is kept for an undo, and their bytes together.
-const KEPT_FILES: u32 = 2_000;
+const KEPT_FILES: u32 = 1_000;
 const KEPT_BYTES: u64 = 512 * 1024 * 1024;
 
 /// Whether a path fits a pattern, as in `find_files`: one without `/` is for names in any folder.
