@@ -179,6 +179,10 @@ fn every_fault_is_said_with_its_line() {
             "{problem}\n{said:?}"
         );
     }
+}
+
+#[test]
+fn faults_are_said_all_at_once() {
     let two = problems(&format!(
         "{HEAD}[[step]]\nkind = \"dance\"\n[[step]]\nkind = \"message\"\n"
     ));
