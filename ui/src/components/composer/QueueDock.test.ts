@@ -64,6 +64,11 @@ test('a message is sent now or removed; the focus stays in the queue', async () 
   await vi.waitFor(() => expect(document.activeElement).toBe(row('third')))
 })
 
+test('messages that wait for the folder say so', () => {
+  render(QueueDock, { queue: { messages, held: false }, waitsForFolder: true, onop })
+  expect(screen.getByText('until the folder is free')).toBeTruthy()
+})
+
 test('a queue that a stop holds is released by the person', async () => {
   show(true)
   expect(screen.getByText(/held until you release/u)).toBeTruthy()

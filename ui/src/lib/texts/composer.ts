@@ -61,6 +61,7 @@ export const queue = {
   region: 'Queued messages',
   title: (n: number): string => counted(n, 'message waits', 'messages wait'),
   until: 'for the end of this turn',
+  untilFree: 'until the folder is free',
   held: '· held until you release them',
   release: 'Release',
   clear: 'Remove all',

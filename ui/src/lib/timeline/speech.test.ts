@@ -42,6 +42,28 @@ test('a new approval is announced once, at once', () => {
   expect(urgent[0]).toContain('Approval needed: Run npm install')
 })
 
+test('an approval of a sub-agent says who asks', () => {
+  const { speech, urgent } = listen()
+  const [first] = approvals()
+  if (first === undefined) throw new Error('no approval')
+  const origin = { name: 'tests', session: 's-sub', approval: 't1.i1.c1.a1' }
+  speech.hear({ turn: turn({ state: 'thinking' }), approvals: [], items: [] })
+  speech.hear({ turn: turn({ state: 'using_tools' }), approvals: [{ ...first, origin }], items: [] })
+  expect(urgent[0]).toContain('Approval needed by sub-agent tests: Run')
+})
+
+test('a command that is late is announced once', () => {
+  const { speech, urgent } = listen()
+  const late = new Story('s', 'Late')
+  late.you('Go')
+  late.next()
+  late.call('run', 'npm test', { status: 'running', more: { overdue: true } })
+  speech.hear({ turn: turn({ state: 'using_tools' }), approvals: [], items: [] })
+  speech.hear({ turn: turn({ state: 'using_tools' }), approvals: [], items: late.items })
+  speech.hear({ turn: turn({ state: 'using_tools' }), approvals: [], items: late.items })
+  expect(urgent).toEqual(['npm test did not end in time and is still running. Decide what becomes of it.'])
+})
+
 test('a text is announced when it is complete, not while it streams', () => {
   const { speech, polite } = listen()
   const item = (status: Item['status']): Item => ({

@@ -2,9 +2,10 @@
  * What the live regions say about a session: approvals, ends, pauses, answers that are ready. Text is not announced
  * while it streams, and numbers that tick never are.
  */
-import type { ApprovalRequest, Item, ItemId, Turn } from '$lib/protocol'
+import type { ApprovalRequest, CallId, Item, ItemId, Turn } from '$lib/protocol'
 import { announcer, type Announcer } from '../announce'
 import { announcements as words } from '../texts/shell'
+import { overdueCalls } from '../turn/overdue'
 import { notes, turnWords, verbs } from '../texts/timeline'
 
 export interface Heard {
@@ -22,6 +23,7 @@ export class SessionSpeech {
   #approvals = new Set<string>()
   #lastText: ItemId = -1
   #warned = 0
+  #late = new Set<CallId>()
   #begun = false
 
   constructor(private readonly out: Announcer = announcer) {}
@@ -31,6 +33,7 @@ export class SessionSpeech {
     this.#begun = true
     this.#state = heard.turn?.status.state
     this.#approvals = new Set(heard.approvals.map((approval) => approval.id))
+    this.#late = new Set(overdueCalls(heard.items).map(({ call }) => call.call))
     this.#lastText = Math.max(this.#lastText, ...finishedTexts(heard.items).map((item) => item.id))
   }
 
@@ -38,9 +41,17 @@ export class SessionSpeech {
     for (const approval of heard.approvals) {
       if (!this.#approvals.has(approval.id)) {
         this.out.interrupt(
-          words.approvalNeeded(verbs[approval.verb], approval.target, heard.approvals.length),
+          words.approvalNeeded(
+            verbs[approval.verb],
+            approval.target,
+            approval.origin?.name,
+            heard.approvals.length,
+          ),
         )
       }
+    }
+    for (const { call } of overdueCalls(heard.items)) {
+      if (!this.#late.has(call.call)) this.out.interrupt(words.overdue(call.target))
     }
     const fresh = finishedTexts(heard.items).filter((item) => item.id > this.#lastText)
     const newest = fresh[fresh.length - 1]
