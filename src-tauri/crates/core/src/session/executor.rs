@@ -377,24 +377,14 @@ impl Executor {
         call: CallId,
         tool: &str,
         arguments: String,
-        approved: Option<FileVersion>,
+        approved: Vec<FileBase>,
         protected_granted: bool,
         state: &SessionState,
     ) {
         let span = traced::call(&self.place.session, &call, tool);
         let Some(tool) = self.tool(tool) else { return };
         let mut cx = self.context(&call, state);
-        let turn = state.live.turn.as_ref();
-        let target = turn.and_then(|turn| turn.calls.iter().find(|live| live.call == call));
-        cx.approved = approved
-            .zip(target.map(|live| live.target.clone()))
-            .map(|(version, path)| FileBase {
-                path,
-                version,
-                size: None,
-            })
-            .into_iter()
-            .collect();
+        cx.approved = approved;
         cx.protected_granted = protected_granted;
         let place = self.place.clone();
         let back_call = call.clone();

@@ -147,7 +147,8 @@ pub enum Effect {
         call: CallId,
         tool: String,
         arguments: String,
-        approved: Option<FileVersion>,
+        /// States of the files that the person was shown; a file that differs is not changed.
+        approved: Vec<FileBase>,
         protected_granted: bool,
     },
     CancelCall {

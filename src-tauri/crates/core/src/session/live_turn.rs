@@ -91,7 +91,8 @@ pub struct LiveSubAgent {
 /// What the person approved.
 #[derive(Clone, Debug)]
 pub struct Granted {
-    pub base: Option<FileVersion>,
+    /// States of the files that were shown.
+    pub base: Vec<FileBase>,
     pub classes: Vec<RiskClass>,
     pub edited: Option<String>,
     pub scope: AnswerScope,
@@ -378,10 +379,7 @@ impl LiveTurn {
                     },
                 ..
             } => {
-                let base = match &request.body {
-                    ApprovalBody::Change { base, .. } => Some(base.clone()),
-                    _ => None,
-                };
+                let base = request.body.base();
                 call.judged = edited_arguments.is_none();
                 call.granted = Some(Granted {
                     base,

@@ -124,14 +124,18 @@ impl Draft<'_> {
             tool: call.tool,
             arguments,
             approved: granted
-                .and_then(|granted| granted.base.clone())
-                .filter(|_| granted.is_some_and(|g| g.edited.is_none())),
+                .filter(|granted| granted.edited.is_none())
+                .map(|granted| granted.base.clone())
+                .unwrap_or_default(),
             protected_granted: call.classes.contains(&RiskClass::Protected) && granted.is_some(),
         });
-        self.effect(Effect::StartTimer {
-            timer: Timer::Call(live.call.clone()),
-            at: now.plus(time),
-        });
+        // What a workflow does at once for many files takes its time; the person started it and can end it.
+        if self.kind(live) == ToolKind::Command || !self.is_workflow_turn() {
+            self.effect(Effect::StartTimer {
+                timer: Timer::Call(live.call.clone()),
+                at: now.plus(time),
+            });
+        }
     }
 
     /// `task_completion`, `converse`, `ask_question`: the loop itself carries them out; what was asked after them is not run.
