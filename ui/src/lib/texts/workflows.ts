@@ -46,6 +46,7 @@ export const workflowForm = {
   preview: 'Preview what it would do',
   previewing: 'Looking…',
   kept: 'Filled in as you left it last time.',
+  nothingToChoose: 'There is nothing to choose from in this project.',
   noChoice: 'Choose…',
   notChosen: 'None',
   emptyMeans: (values: readonly string[]): string => `Empty means ${listed(values)}`,
@@ -87,8 +88,8 @@ export const workflowPreview = {
   empty: 'It would change nothing: there is nothing that fits.',
   group: (kind: WorkflowEffectKind, n: number): string => effectTitle[kind](n),
   showAll: (n: number): string => `Show all ${count(n)}`,
-  notListed: (n: number): string =>
-    `And ${counted(n, 'more file that is', 'more files that are')} not listed here.`,
+  notListed: (shown: number): string =>
+    `Only the first ${count(shown)} lines are listed here. The numbers count all of it.`,
   forGood: 'cannot be undone',
   forGoodTitle: (n: number): string =>
     n === 1 ? '1 of these cannot be taken back.' : `${count(n)} of these cannot be taken back.`,
@@ -104,7 +105,7 @@ export const workflowPreview = {
   },
   runIn: 'Run in',
   /** A title that fits on a switch. */
-  here: (title: string): string => (title.length > 30 ? `${title.slice(0, 29)}…` : title),
+  here: (title: string): string => `Open session “${title.length > 26 ? `${title.slice(0, 25)}…` : title}”`,
   fresh: 'A new session',
   busy: 'The open session is working, so a new one is used.',
   back: 'Back to the form',

@@ -49,6 +49,9 @@ export function grouped(
 
 const EFFECTS: readonly WorkflowEffectKind[] = ['delete', 'move', 'restore', 'write', 'run', 'message', 'ask']
 
+/** The core lists so many effects of a preview. */
+export const MOST_EFFECTS = 500
+
 /** The kinds of effects whose targets are files of the project. */
 export const onFiles = (kind: WorkflowEffectKind): boolean => EFFECTS.indexOf(kind) < 4
 
