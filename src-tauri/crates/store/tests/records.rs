@@ -41,6 +41,10 @@ fn config(project: &str, title: &str) -> SessionConfig {
         role: Role::Act,
         autonomy: Autonomy::Careful,
         limits: Limits::default(),
+        format: CallFormat::Native,
+        own_role: None,
+        fallback: None,
+        parent: None,
         demo: false,
     }
 }
@@ -187,6 +191,7 @@ fn a_lost_summary_is_made_again_from_the_log() {
         EventMsg::TurnStarted {
             turn: TurnId(1),
             iteration_limit: 25,
+            without_model: false,
         },
         EventMsg::TurnChanged {
             turn: TurnId(1),

@@ -53,6 +53,32 @@ pub fn write(rows: &Connection, session: i64, fold: &mut Fold, event: &Event) ->
                 ])?;
         }
         EventMsg::SessionChanged { config } => fold.model = name(&config.model),
+        EventMsg::ItemStarted { item }
+        | EventMsg::ItemUpdated { item }
+        | EventMsg::ItemCompleted { item } => {
+            write_item(rows, session, fold, item)?;
+        }
+        EventMsg::ApprovalRequested { approval } if approval.origin.is_none() => {
+            rows.prepare_cached(
+                "INSERT OR REPLACE INTO approvals (session, approval, began, requested) VALUES (?, ?, ?, ?)",
+            )?
+            .execute(params![
+                session,
+                approval.id.as_str(),
+                number(fold.began),
+                number(approval.requested.0)
+            ])?;
+        }
+        EventMsg::ApprovalResolved { approval, outcome } => {
+            write_outcome(rows, session, event.at, approval, outcome)?
+        }
+        _ => write_turn(rows, session, fold, event)?,
+    }
+    Ok(())
+}
+
+fn write_turn(rows: &Connection, session: i64, fold: &mut Fold, event: &Event) -> rusqlite::Result<()> {
+    match &event.msg {
         EventMsg::TurnStarted {
             turn, without_model, ..
         } => {
@@ -113,25 +139,6 @@ pub fn write(rows: &Connection, session: i64, fold: &mut Fold, event: &Event) ->
                 iteration,
                 attempt
             ])?;
-        }
-        EventMsg::ItemStarted { item }
-        | EventMsg::ItemUpdated { item }
-        | EventMsg::ItemCompleted { item } => {
-            write_item(rows, session, fold, item)?;
-        }
-        EventMsg::ApprovalRequested { approval } if approval.origin.is_none() => {
-            rows.prepare_cached(
-                "INSERT OR REPLACE INTO approvals (session, approval, began, requested) VALUES (?, ?, ?, ?)",
-            )?
-            .execute(params![
-                session,
-                approval.id.as_str(),
-                number(fold.began),
-                number(approval.requested.0)
-            ])?;
-        }
-        EventMsg::ApprovalResolved { approval, outcome } => {
-            write_outcome(rows, session, event.at, approval, outcome)?
         }
         _ => {}
     }

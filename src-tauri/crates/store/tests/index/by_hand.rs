@@ -258,13 +258,16 @@ fn the_figures_are_those_worked_out_by_hand() {
     assert!(newest.tools.is_empty() && newest.approvals == ApprovalMetrics::default());
 }
 
+/// Tool, who decided, allowed, edited, rule, reason.
+type Told<'a> = (&'a str, &'a str, bool, bool, &'a str, Option<&'a str>);
+
 #[test]
 fn the_decision_log_tells_each_decision_once() {
     let desk = Desk::new();
     desk.write(&orchard().events);
     desk.write(&sub_agent().events);
     let lines = desk.decisions(&MetricsQuery::default(), MARCH + DAY);
-    let told: Vec<(&str, &str, bool, bool, &str, Option<&str>)> = lines
+    let told: Vec<Told<'_>> = lines
         .iter()
         .map(|line| {
             let by = match &line.by {
