@@ -8,3 +8,4 @@ mod notifications;
 mod steadiness;
 mod steps;
 mod surroundings;
+mod work;

@@ -27,15 +27,21 @@ pub async fn reject(desktop: &Desktop, reason: &str) -> Result<()> {
     page.click("[data-testid=reject-send]:not(.waiting)").await
 }
 
-/// The only session of this window's data folder: its events so far, as they are on disk.
+/// The newest session of the person in this window's data folder: its events so far, as they are on disk.
 pub fn log(desktop: &Desktop) -> Result<Vec<Value>> {
     log_in(&desktop.data())
 }
 
 /// The same for the data folder of a window that is closed.
 pub fn log_in(data: &Path) -> Result<Vec<Value>> {
-    let mut sessions = fs::read_dir(data.join("sessions"))?;
-    let session = sessions.next().context("there is no session")??;
+    let sessions = fs::read_dir(data.join("sessions"))?.collect::<Result<Vec<_>, _>>()?;
+    // Ids grow with time; those of sub-agents are made from their parents'.
+    let of_person = |session: &&fs::DirEntry| !session.file_name().to_string_lossy().contains('.');
+    let newest = sessions
+        .iter()
+        .filter(of_person)
+        .max_by_key(|session| session.file_name());
+    let session = newest.context("there is no session")?;
     let text = fs::read_to_string(session.path().join("log.jsonl"))?;
     // The last line may be half written at this moment.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -43,6 +49,13 @@ pub fn log_in(data: &Path) -> Result<Vec<Value>> {
         .lines()
         .map(|line| Ok(serde_json::from_str(line)?))
         .collect()
+}
+
+/// The logs of all sessions, those of sub-agents too.
+pub fn log_all(desktop: &Desktop) -> Result<Vec<PathBuf>> {
+    let sessions = fs::read_dir(desktop.data().join("sessions"))?;
+    let logs = sessions.map(|session| Ok(session?.path().join("log.jsonl")));
+    logs.collect()
 }
 
 /// The events of one type.
