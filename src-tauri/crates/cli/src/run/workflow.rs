@@ -8,6 +8,7 @@ use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::signals;
+use crate::trace::Export;
 use crate::view::style::Style;
 use crate::view::text::TextView;
 use paddock_core::{Paddock, SessionWish, demo_model};
@@ -31,6 +32,7 @@ pub async fn workflow(
         ..SessionWish::default()
     };
     let session = paddock.create_session(arguments.project(), session_wish).await?;
+    let export = Export::begin(paddock)?;
     let (snapshot, events) = paddock.attach(&session).await?;
     let request = Request::RunWorkflow {
         session: session.clone(),
@@ -71,6 +73,7 @@ pub async fn workflow(
         show,
         output,
     };
-    let end = turn.finish(&snapshot, None, None).await?;
-    Ok(say_end(end, &session, arguments, wish.format))
+    let end = turn.finish(&snapshot, None, None).await;
+    export.finish().await;
+    Ok(say_end(end?, &session, arguments, wish.format))
 }

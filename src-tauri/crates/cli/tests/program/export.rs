@@ -85,15 +85,9 @@ fn text<'a>(attributes: &'a [KeyValue], key: &str) -> &'a str {
     }
 }
 
-#[test]
-fn a_turn_is_a_trace_and_its_figures_are_counted() {
-    let (url, received) = collector();
-    let bed = Bed::new();
-    run(&bed, Some(&url)).exits(0);
-    let received = received.lock().unwrap();
-    let spans: Vec<Span> = received
-        .iter()
-        .filter(|(path, _)| path == "/v1/traces")
+fn spans(received: &[(String, Vec<u8>)]) -> Vec<Span> {
+    let traces = received.iter().filter(|(path, _)| path == "/v1/traces");
+    traces
         .flat_map(|(_, body)| {
             ExportTraceServiceRequest::decode(body.as_slice())
                 .unwrap()
@@ -101,7 +95,16 @@ fn a_turn_is_a_trace_and_its_figures_are_counted() {
         })
         .flat_map(|resource| resource.scope_spans)
         .flat_map(|scope| scope.spans)
-        .collect();
+        .collect()
+}
+
+#[test]
+fn a_turn_is_a_trace_and_its_figures_are_counted() {
+    let (url, received) = collector();
+    let bed = Bed::new();
+    run(&bed, Some(&url)).exits(0);
+    let received = received.lock().unwrap();
+    let spans = spans(&received);
     let named = |name: &str| spans.iter().filter(|span| span.name == name).collect::<Vec<_>>();
     let turn = named("turn")[0];
     assert!(turn.parent_span_id.is_empty());
@@ -123,9 +126,9 @@ fn a_turn_is_a_trace_and_its_figures_are_counted() {
     assert_eq!(spans.len(), 6);
 
     let mut sums = Vec::new();
-    let metrics = received.iter().filter(|(path, _)| path == "/v1/metrics");
+    let mut metrics = received.iter().filter(|(path, _)| path == "/v1/metrics");
     let last = metrics
-        .last()
+        .next_back()
         .map(|(_, body)| ExportMetricsServiceRequest::decode(body.as_slice()).unwrap())
         .unwrap();
     for metric in last
@@ -158,6 +161,56 @@ fn a_turn_is_a_trace_and_its_figures_are_counted() {
             assert!(!body.contains(content), "{content} in {path}");
         }
     }
+}
+
+#[test]
+fn a_sub_agent_is_told_inside_of_the_call_that_started_it() {
+    let (url, received) = collector();
+    let bed = Bed::new();
+    let server = Server::start(vec![
+        call("delegate", json!({ "name": "reader", "task": "read the notes" })),
+        call("read_file", json!({ "path": "notes.txt" })),
+        Reply::Text("The notes have two lines."),
+        Reply::Text("Done."),
+    ]);
+    let mut command = bed.command_at(&server, &["--approve", "all", "delegate it"]);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &url);
+    Ran::of(command.output().unwrap()).exits(0);
+    let spans = spans(&received.lock().unwrap());
+    let named = |name: &str| spans.iter().find(|span| span.name == name).unwrap();
+    let (turn, call, inner) = (
+        named("turn"),
+        named("execute_tool delegate"),
+        named("sub-agent turn"),
+    );
+    assert_eq!(inner.parent_span_id, call.span_id);
+    assert_eq!(
+        (&inner.trace_id, &call.trace_id),
+        (&turn.trace_id, &turn.trace_id)
+    );
+    let read = named("execute_tool read_file");
+    let its_iteration = spans
+        .iter()
+        .find(|span| span.span_id == read.parent_span_id)
+        .unwrap();
+    assert_eq!(its_iteration.parent_span_id, inner.span_id);
+
+    let json = bed.run(&["metrics", "--json"]).exits(0);
+    let metrics: paddock_protocol::Metrics = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(metrics.turns, 1, "a sub-agent has no turn of its own");
+    let requests: Vec<(paddock_protocol::UsageSource, u32)> =
+        metrics.usage.iter().map(|of| (of.source, of.requests)).collect();
+    use paddock_protocol::UsageSource::{Main, SubAgent};
+    assert_eq!(requests, [(Main, 2), (SubAgent, 2)]);
+    let tools: Vec<&str> = metrics.tools.iter().map(|of| of.tool.as_str()).collect();
+    assert_eq!(tools, ["delegate", "read_file"]);
+    let trail = bed
+        .run(&["audit", "export", "--session", &bed.session()])
+        .exits(0);
+    assert!(
+        trail.out.contains("\"target\":\"notes.txt\"") && trail.out.contains("sub-agent of"),
+        "{trail:?}"
+    );
 }
 
 #[test]
