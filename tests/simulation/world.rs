@@ -1,702 +1,433 @@
-//! The world around one session: what a model, tools, a clock, a person and a dying machine would do.
+//! The world around a session and its sub-agents: one seeded scheduler decides what happens next, to whom, and when the
+//! machine dies.
 
-use crate::checks::Checks;
+use crate::coverage::Coverage;
 use crate::dice::Dice;
-use paddock_core::provider::{Answer, AnswerPart, AskedCall, CallArguments, Finish, ModelEvent};
-use paddock_core::session::input::{
-    Back, CallFailure, CallPlan, Effect, Input, Stamped, Surroundings, Ticket, Timer,
-};
+use crate::model::Mood;
+use crate::seat::{Employer, Seat};
+use crate::tools::Files;
+use paddock_core::session::input::{Back, Input};
 use paddock_core::session::state::SessionState;
-use paddock_core::session::step::step;
-use paddock_core::tools::ToolKind;
 use paddock_protocol::*;
+use std::collections::BTreeMap;
 
-/// Work that was started and has not come back.
+/// The session of the person; the others are its sub-agents.
+pub const MAIN: usize = 0;
+
+/// What is on its way between sessions.
 #[derive(Clone, Debug)]
-enum Work {
-    Model {
-        ticket: Ticket,
-        tools: bool,
-    },
-    Prepare {
+pub enum Errand {
+    Begin {
+        employer: usize,
         call: CallId,
-        tool: String,
-        arguments: String,
+        session: SessionId,
+        config: Box<SessionConfig>,
+        task: String,
     },
-    Run {
-        call: CallId,
-        tool: String,
+    Decide {
+        session: SessionId,
+        approval: ApprovalId,
+        decision: Decision,
     },
-    Timer {
-        timer: Timer,
-        at: Timestamp,
-    },
-    Undo {
-        call: CallId,
-        redo: bool,
-    },
-    Queued {
-        text: String,
+    Close {
+        seat: usize,
     },
 }
 
 pub struct World {
-    dice: Dice,
-    state: SessionState,
-    log: Vec<Event>,
-    around: Surroundings,
-    now: Timestamp,
-    /// Under way.
-    works: Vec<Work>,
-    /// Cancelled, but its answer may still arrive.
-    late: Vec<Work>,
-    checks: Checks,
-    loud: bool,
+    pub dice: Dice,
+    pub now: Timestamp,
+    pub seats: Vec<Seat>,
+    pub(crate) errands: Vec<Errand>,
+    pub files: Files,
+    /// Another session changes the folder.
+    pub other_has_folder: bool,
+    pub mood: Mood,
+    /// What the person decided, by session and approval.
+    pub(crate) decided: BTreeMap<(SessionId, ApprovalId), Decision>,
+    pub messages: u32,
+    pub deaths: u32,
+    pub coverage: Coverage,
+    pub(crate) loud: bool,
+    /// Nothing dies any longer: the schedule comes to its end.
+    pub(crate) settling: bool,
 }
-
-const TOOLS: &[(&str, ToolKind)] = &[
-    ("read_file", ToolKind::Read),
-    ("write_file", ToolKind::Write),
-    ("run_command", ToolKind::Command),
-    ("ask_question", ToolKind::Breaking),
-    ("task_completion", ToolKind::Breaking),
-    ("converse", ToolKind::Breaking),
-];
 
 impl World {
     pub fn new(seed: u64, loud: bool) -> Self {
         let mut dice = Dice::new(seed);
-        let mut limits = Limits {
-            iterations: 2 + dice.below(12) as u32,
-            ..Limits::default()
-        };
-        if dice.chance(20) {
-            limits.active_time = Some(Millis::seconds(40));
-        }
-        if dice.chance(20) {
-            limits.session_tokens = Some(3_000);
-        }
-        let config = SessionConfig {
-            project: "/p".into(),
-            title: String::new(),
-            model: ModelChoice {
-                provider: ProviderId::new("sim"),
-                model: "m".into(),
-            },
-            role: *dice.pick(&[Role::Plan, Role::Act, Role::Act, Role::Act, Role::Admin]),
-            autonomy: *dice.pick(&[Autonomy::Careful, Autonomy::Balanced, Autonomy::HandsOff]),
-            limits,
-            demo: false,
-        };
+        let mood = Mood::of(&mut dice);
+        let config = config(&mut dice, mood);
         let mut world = Self {
-            dice,
-            state: SessionState::new(SessionId::new("s"), config.clone()),
-            log: Vec::new(),
-            around: Surroundings {
-                tools: TOOLS
-                    .iter()
-                    .map(|(name, kind)| ((*name).to_owned(), *kind))
-                    .collect(),
-                confined: true,
-            },
             now: Timestamp(1_000),
-            works: Vec::new(),
-            late: Vec::new(),
-            checks: Checks::default(),
+            seats: Vec::new(),
+            errands: Vec::new(),
+            files: Files::default(),
+            other_has_folder: dice.chance(5),
+            mood,
+            dice,
+            decided: BTreeMap::new(),
+            messages: 0,
+            deaths: 0,
+            coverage: Coverage::default(),
             loud,
+            settling: false,
         };
-        world.happen(EventMsg::SessionCreated {
-            version: PROTOCOL_VERSION,
-            config,
-        });
+        world.begin_session(SessionId::new("s"), config, None);
         world
     }
 
+    pub(crate) fn begin_session(
+        &mut self,
+        id: SessionId,
+        config: SessionConfig,
+        employer: Option<Employer>,
+    ) -> usize {
+        let mut seat = Seat::new(id, &config);
+        seat.employer = employer;
+        self.seats.push(seat);
+        let place = self.seats.len() - 1;
+        let created = EventMsg::SessionCreated {
+            version: PROTOCOL_VERSION,
+            config,
+        };
+        self.happen(place, created);
+        place
+    }
+
     /// Runs the schedule to its end and says how the last turn ended.
-    pub fn run(mut self) -> String {
-        self.input(Input::Op(Op::Send {
-            text: "do it".into(),
-            mode: SendMode::NextIteration,
-        }));
-        let moves = 10 + self.dice.below(120);
+    pub fn run(&mut self) -> String {
+        self.opening();
+        let moves = 5 + self.dice.below(90);
         for _ in 0..moves {
             self.random_move();
         }
         self.settle();
-        self.checks.at_end(&self.state, &self.log);
-        self.checks.replay_agrees(&self.state, &self.log);
-        let status = self.state.live.turn.as_ref().map(|turn| turn.status.clone());
-        assert!(
-            status.as_ref().is_some_and(TurnStatus::is_final),
-            "the schedule ends in {status:?}"
-        );
-        format!("{:?}", status.unwrap())
-    }
-
-    fn random_move(&mut self) {
-        self.now = self.now.plus(Millis(self.dice.next() % 3_000));
-        match self.dice.below(100) {
-            0..=64 => self.deliver_something(),
-            65..=80 => self.person_answers(),
-            81..=94 => self.person_acts(),
-            95..=96 => self.something_late(),
-            _ => self.crash(),
+        self.at_end();
+        match self.seats[MAIN].status() {
+            None => "no turn".to_owned(),
+            Some(status) => format!("{status:?}"),
         }
     }
 
-    /// Everything comes back and the person answers until the turn has ended.
-    fn settle(&mut self) {
-        for round in 0..2_000 {
-            let Some(turn) = &self.state.live.turn else { return };
-            if turn.status.is_final() && self.works.is_empty() {
-                return;
+    pub(crate) fn random_move(&mut self) {
+        self.now = self.now.plus(Millis(self.dice.next() % 3_000));
+        match self.dice.below(1_000) {
+            0..=649 => {
+                self.something_happens();
             }
-            if round > 400 && !turn.status.is_final() {
-                self.input(Input::Op(Op::Stop));
+            650..=809 => self.person_answers(),
+            810..=939 => self.person_acts(),
+            940..=969 => self.outside(),
+            970..=979 => self.person_meddles(),
+            980..=993 => self.crash(),
+            _ => self.close_and_open(),
+        }
+    }
+
+    /// One of the things that may happen now, happens. Says whether there was one.
+    pub(crate) fn something_happens(&mut self) -> bool {
+        let total = self.errands.len() + self.seats.iter().map(Seat::pending).sum::<usize>();
+        if total == 0 {
+            return false;
+        }
+        let mut which = self.dice.below(total);
+        if which < self.errands.len() {
+            let errand = self.errands.remove(which);
+            self.carry_out(errand);
+            return true;
+        }
+        which -= self.errands.len();
+        for place in 0..self.seats.len() {
+            let pending = self.seats[place].pending();
+            if which >= pending {
+                which -= pending;
                 continue;
             }
-            if self.works.is_empty() {
-                self.person_goes_on();
-            } else {
-                self.deliver_something();
-            }
-        }
-        panic!("the schedule does not settle: {:?}", self.state.live.turn);
-    }
-
-    fn person_goes_on(&mut self) {
-        let Some(turn) = self.state.live.turn.clone() else {
-            return;
-        };
-        if !self.state.live.approvals.is_empty() || turn.status == TurnStatus::WaitingForAnswer {
-            self.person_answers();
-            return;
-        }
-        let op = match turn.status {
-            TurnStatus::Paused {
-                cause: PauseCause::Limits { reached },
-            } => match self.dice.below(3) {
-                0 => Op::Stop,
-                1 => Op::FinishUp,
-                _ => Op::Extend {
-                    limit: reached[0].limit,
-                    by: 20_000,
-                },
-            },
-            TurnStatus::Paused { .. } if self.dice.chance(30) => Op::Stop,
-            TurnStatus::Paused { .. } => Op::Continue {
-                note: None,
-                allow_cause: self.dice.chance(30),
-            },
-            TurnStatus::Interrupted if turn.calls.iter().any(|call| call.status == ItemStatus::Running) => {
-                self.person_answers();
-                return;
-            }
-            TurnStatus::Interrupted => Op::Continue {
-                note: None,
-                allow_cause: false,
-            },
-            status if status.is_final() => return,
-            status => panic!("nothing is under way and nothing waits, yet the turn is {status:?}"),
-        };
-        self.input(Input::Op(op));
-    }
-
-    fn deliver_something(&mut self) {
-        if self.works.is_empty() {
-            return;
-        }
-        let work = self.works.remove(self.dice.below(self.works.len()));
-        self.deliver(work);
-    }
-
-    fn something_late(&mut self) {
-        if !self.late.is_empty() {
-            let work = self.late.remove(self.dice.below(self.late.len()));
-            self.deliver(work);
-        }
-    }
-
-    fn deliver(&mut self, work: Work) {
-        match work {
-            Work::Model { ticket, tools } => self.model_answers(ticket, tools),
-            Work::Prepare {
-                call,
-                tool,
-                arguments,
-            } => {
-                let result = match self.dice.below(100) {
-                    0..=4 => Err(CallFailure::Arguments("`path` is missing".into())),
-                    5..=8 => Err(CallFailure::Model("no such file".into())),
-                    _ => Ok(plan(&tool, &arguments)),
-                };
-                self.input(Input::Back(Back::Prepared {
-                    call,
-                    arguments,
-                    result,
-                }));
-            }
-            Work::Run { call, tool } => self.call_goes_on(call, tool),
-            Work::Timer { timer, at } => {
-                self.now = self.now.max(at);
-                self.input(Input::Back(Back::TimerFired(timer)));
-            }
-            Work::Undo { call, redo } => {
-                let files = vec![UndoneFile {
-                    path: "a".into(),
-                    result: UndoResult::Restored,
-                }];
-                self.input(Input::Back(Back::Undone { call, redo, files }));
-            }
-            Work::Queued { text } => self.input(Input::Op(Op::Send {
-                text,
-                mode: SendMode::NextIteration,
-            })),
-        }
-    }
-
-    fn model_answers(&mut self, ticket: Ticket, tools: bool) {
-        for _ in 0..self.dice.below(4) {
-            let event = match self.dice.below(4) {
-                0 => ModelEvent::Reasoning("hm ".into()),
-                1 if tools => ModelEvent::CallStarted {
-                    slot: self.dice.below(2) as u32,
-                    name: "read_file".into(),
-                },
-                2 if tools => ModelEvent::CallArguments {
-                    slot: self.dice.below(2) as u32,
-                    text: "{".into(),
-                },
-                _ => ModelEvent::Text("some text ".into()),
-            };
-            self.input(Input::Back(Back::ModelEvent { ticket, event }));
-            if self.dice.chance(5) {
-                // The request goes on while other things happen.
-                if self.state.live.turn.as_ref().is_some_and(|turn| turn.sampling) {
-                    self.works.push(Work::Model { ticket, tools });
+            if which < self.seats[place].works.len() {
+                let work = self.seats[place].works.remove(which);
+                self.work_goes_on(place, work);
+                if self.dice.chance(75) {
+                    while self.hear(place) {}
                 }
+            } else {
+                self.hear(place);
+            }
+            return true;
+        }
+        true
+    }
+
+    /// The next of what came back reaches the session.
+    pub(crate) fn hear(&mut self, place: usize) -> bool {
+        let seat = self.seats.get_mut(place).filter(|seat| !seat.closed);
+        let Some(back) = seat.and_then(|seat| seat.inbox.pop_front()) else {
+            return false;
+        };
+        self.input(place, Input::Back(back));
+        true
+    }
+
+    pub(crate) fn tell(&mut self, place: usize, back: Back) {
+        // The same answer may come twice; what names a beginning or an amount comes once.
+        let again = matches!(
+            back,
+            Back::ModelAnswered { .. }
+                | Back::ModelFailed { .. }
+                | Back::Prepared { .. }
+                | Back::CallEnded { .. }
+        ) && self.dice.chance(2);
+        if again {
+            self.seats[place].inbox.push_back(back.clone());
+        }
+        self.seats[place].inbox.push_back(back);
+    }
+
+    pub(crate) fn carry_out(&mut self, errand: Errand) {
+        match errand {
+            Errand::Begin {
+                employer,
+                call,
+                session,
+                config,
+                task,
+            } => {
+                let employer = Employer {
+                    seat: employer,
+                    call,
+                    hearing: Default::default(),
+                    dropped: false,
+                };
+                let place = self.begin_session(session, *config, Some(employer));
+                let send = Op::Send {
+                    text: task,
+                    mode: SendMode::NextIteration,
+                };
+                self.input(place, Input::Op(send));
+            }
+            Errand::Decide {
+                session,
+                approval,
+                decision,
+            } => {
+                let place = self
+                    .seats
+                    .iter()
+                    .position(|seat| *seat.id() == session && !seat.closed);
+                if let Some(place) = place {
+                    self.input(place, Input::Op(Op::Decide { approval, decision }));
+                }
+            }
+            Errand::Close { seat } => self.close(seat),
+        }
+    }
+
+    /// Ends a sub-agent's session: its turn is stopped, then its actor and its processes end.
+    pub(crate) fn close(&mut self, place: usize) {
+        let deaths = self.deaths;
+        self.input(place, Input::Op(Op::Stop));
+        if self.deaths == deaths {
+            self.end_processes(place, ProcessEnd::Closed);
+        }
+        if self.deaths != deaths {
+            return;
+        }
+        let seat = &mut self.seats[place];
+        seat.checks
+            .nothing_is_left(&seat.state, "a closed sub-agent's session");
+        assert!(seat.has_ended(), "a closed sub-agent is {:?}", seat.status());
+        seat.checks.at_end(&seat.state, &seat.log);
+        seat.drop_all();
+        seat.closed = true;
+    }
+
+    pub(crate) fn end_processes(&mut self, place: usize, end: ProcessEnd) {
+        let deaths = self.deaths;
+        for process in std::mem::take(&mut self.seats[place].processes) {
+            self.input(place, Input::Back(Back::ProcessEnded { process, end }));
+            if self.deaths != deaths {
                 return;
             }
         }
-        if self.dice.chance(12) {
-            let kind = *self.dice.pick(&[
-                ModelErrorKind::RateLimit,
-                ModelErrorKind::Protocol,
-                ModelErrorKind::Auth,
-            ]);
-            let error = ModelError::new(kind, "no");
-            self.input(Input::Back(Back::ModelFailed { ticket, error }));
-            return;
-        }
-        let mut parts = Vec::new();
-        if self.dice.chance(60) {
-            parts.push(AnswerPart::Text("some text".into()));
-        }
-        if !self.dice.chance(12) {
-            for _ in 0..=self.dice.below(3) {
-                parts.push(AnswerPart::Call(self.asked_call()));
-            }
-        }
-        let finish = *self
-            .dice
-            .pick(&[FinishReason::Stop, FinishReason::Calls, FinishReason::Length]);
-        let usage = Usage {
-            input: 100,
-            output: 20,
-            ..Usage::default()
-        };
-        let answer = Answer {
-            parts,
-            usage,
-            finish: Finish(finish),
-        };
-        self.input(Input::Back(Back::ModelAnswered {
-            ticket,
-            answer,
-            first_byte: Millis(5),
-        }));
     }
 
-    fn asked_call(&mut self) -> AskedCall {
-        let name = match self.dice.below(100) {
-            0..=29 => "read_file",
-            30..=59 => "write_file",
-            60..=84 => "run_command",
-            85..=88 => "ask_question",
-            89..=92 => "task_completion",
-            93..=94 => "converse",
-            _ => "no_such_tool",
-        };
-        let which = self.dice.below(3);
-        let arguments = match name {
-            "run_command" => format!(
-                "{{\"command\":\"{}\"}}",
-                self.dice.pick(&["make", "ls", "rm x", "sudo x"])
-            ),
-            _ => format!("{{\"path\":\"f{which}\"}}"),
-        };
-        let arguments = if self.dice.chance(6) {
-            CallArguments::Malformed {
-                reason: "cut".into(),
-                raw: "{\"pa".into(),
+    /// What neither the session nor its person does.
+    pub(crate) fn outside(&mut self) {
+        match self.dice.below(4) {
+            0 if self.other_has_folder => self.folder_is_given_back(),
+            0 | 1 if !self.seats[MAIN].holds_folder => self.other_has_folder = true,
+            2 => {
+                let path = format!("f{}", self.dice.below(3));
+                self.files.write(&path, "by hand");
             }
-        } else {
-            CallArguments::Complete(arguments)
-        };
-        AskedCall {
-            server_id: String::new(),
-            name: name.to_owned(),
-            arguments,
-        }
-    }
-
-    fn call_goes_on(&mut self, call: CallId, tool: String) {
-        if self.dice.chance(30) {
-            let text = "line\n".to_owned();
-            self.input(Input::Back(Back::CallLive {
-                call: call.clone(),
-                channel: DeltaChannel::Stdout,
-                text,
-            }));
-            if self.checks.is_running(&call) {
-                self.works.push(Work::Run { call, tool });
-            }
-            return;
-        }
-        let result = match self.dice.below(100) {
-            0..=9 => Err(CallFailure::Model("it broke".into())),
-            10..=13 if tool == "write_file" => Err(CallFailure::ChangedSince { path: "f".into() }),
-            14 => Err(CallFailure::Fatal("disk full".into())),
             _ => {
-                let text = format!("result {}", self.dice.below(4));
-                let changes = match tool.as_str() {
-                    "write_file" => vec![FileChange {
-                        path: "f0".into(),
-                        kind: ChangeKind::Edited,
-                        added: 1,
-                        removed: 1,
-                        diff: None,
-                        undoable: true,
-                    }],
-                    _ => Vec::new(),
-                };
-                Ok(CallOutput {
-                    ok: self.dice.chance(85),
-                    text,
-                    exit_code: Some(0),
-                    changes,
-                    ..CallOutput::default()
-                })
+                let place = self.dice.below(self.seats.len());
+                if let Some(process) = self.seats[place].processes.first().cloned() {
+                    let code = Some(i32::from(self.dice.chance(50)));
+                    self.process_ends(place, &process, ProcessEnd::Exited { code });
+                }
             }
-        };
-        self.checks.ended(&call);
-        self.input(Input::Back(Back::CallEnded { call, result }));
-    }
-
-    fn person_answers(&mut self) {
-        let approvals = self.state.live.approvals.clone();
-        if !approvals.is_empty() {
-            let request = self.dice.pick(&approvals).clone();
-            let decision = match self.dice.below(10) {
-                0..=5 => Decision::Approve {
-                    scope: *self.dice.pick(&request.scopes),
-                    edited_arguments: None,
-                },
-                6 => Decision::Approve {
-                    scope: AnswerScope::Once,
-                    edited_arguments: Some(match request.tool.as_str() {
-                        "run_command" => self
-                            .dice
-                            .pick(&["{\"command\":\"make b\"}", "{\"command\":\"sudo b\"}"])
-                            .to_string(),
-                        _ => "{\"path\":\"edited\"}".to_owned(),
-                    }),
-                },
-                7 => Decision::Reject {
-                    reason: Some("no".into()),
-                    pause: self.dice.chance(50),
-                },
-                _ => Decision::Reject {
-                    reason: None,
-                    pause: false,
-                },
-            };
-            self.input(Input::Op(Op::Decide {
-                approval: request.id.clone(),
-                decision: decision.clone(),
-            }));
-            if self.dice.chance(20) {
-                // A second answer to the same approval changes nothing.
-                let before = self.log.len();
-                self.input(Input::Op(Op::Decide {
-                    approval: request.id.clone(),
-                    decision,
-                }));
-                assert_eq!(self.log.len(), before, "a second answer changed something");
-            }
-            return;
-        }
-        let asked = self.state.live.turn.as_ref().and_then(|turn| {
-            turn.calls
-                .iter()
-                .find(|call| call.status == ItemStatus::Running && call.tool == "ask_question")
-                .cloned()
-        });
-        if let Some(call) = asked {
-            let text = self.dice.chance(70).then(|| "this one".to_owned());
-            self.input(Input::Op(Op::Answer {
-                call: call.call,
-                text,
-            }));
         }
     }
 
-    fn person_acts(&mut self) {
-        let call = self
-            .state
-            .live
-            .turn
-            .as_ref()
-            .and_then(|turn| turn.calls.first())
-            .map(|call| call.call.clone());
-        let call = call.unwrap_or_else(|| CallId::new("t9.i9.c9"));
-        let op = match self.dice.below(22) {
-            0 => Op::Send {
-                text: "also this".into(),
-                mode: SendMode::NextIteration,
-            },
-            1 => Op::Send {
-                text: "later this".into(),
-                mode: SendMode::AfterTurn,
-            },
-            2 => Op::Pause,
-            3 => Op::CancelPause,
-            4..=6 => Op::Continue {
-                note: Some("go".into()),
-                allow_cause: self.dice.chance(50),
-            },
-            7 => Op::Extend {
-                limit: LimitKind::Iterations,
-                by: 3,
-            },
-            8 => Op::FinishUp,
-            9 => Op::Stop,
-            10 => Op::EndCall { call },
-            11 => Op::RetryNow,
-            12 => Op::SetRole {
-                role: *self.dice.pick(&[Role::Plan, Role::Act, Role::Admin]),
-            },
-            13 => Op::SetAutonomy {
-                autonomy: *self.dice.pick(&[Autonomy::Careful, Autonomy::HandsOff]),
-            },
-            14 => Op::Rename { title: "t".into() },
-            15 => Op::Undo { call },
-            16 => Op::Redo { call },
-            17 => Op::ClearQueue,
-            18 => Op::Send {
-                text: "  ".into(),
-                mode: SendMode::NextIteration,
-            },
-            19 => Op::Decide {
-                approval: ApprovalId::new("t1.i1.c1.a9"),
-                decision: Decision::Reject {
-                    reason: None,
-                    pause: false,
-                },
-            },
-            20 => Op::Extend {
-                limit: LimitKind::ActiveTime,
-                by: 60_000,
-            },
-            _ => Op::SetModel {
-                model: ModelChoice {
-                    provider: ProviderId::new("sim"),
-                    model: "n".into(),
-                },
-            },
-        };
-        self.input(Input::Op(op));
+    pub(crate) fn folder_is_given_back(&mut self) {
+        self.other_has_folder = false;
+        if std::mem::take(&mut self.seats[MAIN].awaits_folder) {
+            self.tell(MAIN, Back::FolderFree);
+        }
     }
 
-    /// `kill -9`: everything under way is gone; the session is read from its log again.
-    fn crash(&mut self) {
-        self.works.retain(|work| matches!(work, Work::Queued { .. }));
-        self.works.clear();
-        self.late.clear();
-        self.checks.crashed();
-        self.checks.replay_agrees(&self.state, &self.log);
-        self.state = SessionState::replay(&self.log).expect("a log with a beginning");
+    /// Everything comes back and the person answers until nothing is under way.
+    pub(crate) fn settle(&mut self) {
+        self.settling = true;
+        for round in 0..3_000 {
+            if self.other_has_folder {
+                self.folder_is_given_back();
+            }
+            if self.something_happens() {
+                continue;
+            }
+            if self.is_settled() {
+                return;
+            }
+            if round > 300 {
+                self.input(MAIN, Input::Op(Op::Stop));
+            } else {
+                self.person_goes_on();
+            }
+        }
+        panic!("the schedule does not settle: {:?}", self.seats[MAIN].state.live);
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        let main = &self.seats[MAIN].state.live;
+        let waits = !main.queue.messages.is_empty() && !main.queue.held;
+        self.seats[MAIN].has_ended() && !waits && main.workflow.is_none()
+    }
+
+    pub(crate) fn at_end(&mut self) {
+        for seat in &self.seats[MAIN + 1..] {
+            assert!(seat.closed, "the session of a sub-agent is left: {}", seat.id());
+        }
+        if self.dice.chance(30) {
+            self.input(MAIN, Input::Op(Op::StopEverything));
+            while self.something_happens() {}
+            let seat = &self.seats[MAIN];
+            seat.checks.nothing_is_left(&seat.state, "stop everything");
+            let shown = &seat.state.live.processes;
+            assert!(
+                seat.processes.is_empty() && shown.is_empty(),
+                "processes survive: {shown:?}"
+            );
+        }
+        let seat = &self.seats[MAIN];
+        seat.checks.at_end(&seat.state, &seat.log);
+        seat.replay_agrees();
+    }
+
+    /// The machine dies: `kill -9` leaves the whole log, a loss of power its part that was made sure.
+    pub(crate) fn crash(&mut self) {
+        let seat = &self.seats[MAIN];
+        let keep = if self.dice.chance(40) {
+            let loose = seat.log.len() - seat.synced;
+            seat.synced + self.dice.below(loose + 1)
+        } else {
+            seat.log.len()
+        };
+        self.die(keep);
+    }
+
+    pub(crate) fn die(&mut self, keep: usize) {
+        if self.loud {
+            println!("*** the machine dies; {keep} events are left");
+        }
+        self.deaths += 1;
+        for seat in self.seats.iter().filter(|seat| !seat.closed) {
+            seat.replay_agrees();
+        }
+        let main = &mut self.seats[MAIN];
+        main.log.truncate(keep.max(1));
+        self.open_again();
+    }
+
+    /// The program is closed in an orderly way and opened again.
+    pub(crate) fn close_and_open(&mut self) {
+        self.end_processes(MAIN, ProcessEnd::Closed);
+        self.die(self.seats[MAIN].log.len());
+    }
+
+    pub(crate) fn open_again(&mut self) {
+        self.errands.clear();
+        self.decided.clear();
+        self.seats.truncate(MAIN + 1);
         self.now = self.now.plus(Millis::minutes(7));
-        self.input(Input::Reopened);
-        if !self
-            .state
-            .live
-            .turn
-            .as_ref()
-            .is_none_or(|turn| turn.status.is_final())
-        {
-            let waits = self
-                .state
-                .live
-                .turn
-                .as_ref()
-                .is_some_and(|turn| turn.status.waits_for_person());
-            assert!(waits, "after a restart nothing may go on by itself");
+        let seat = &mut self.seats[MAIN];
+        seat.drop_all();
+        seat.synced = seat.log.len();
+        seat.state = SessionState::replay(&seat.log).expect("a log with a beginning");
+        seat.process_count = seat.process_count.max(seat.state.live.process_count);
+        seat.checks.died(&seat.log);
+        self.input(MAIN, Input::Reopened);
+        let seat = &self.seats[MAIN];
+        if let Some(status) = seat.status().filter(|status| !status.is_final()) {
+            assert!(
+                status.waits_for_person(),
+                "after a restart nothing may go on by itself"
+            );
         }
-        assert!(self.works.is_empty(), "after a restart nothing may run by itself");
-    }
-
-    fn input(&mut self, input: Input) {
-        if self.loud {
-            println!("--> {input:?}");
-        }
-        let entropy = self.dice.next() as u32;
-        let outcome = step(
-            &self.state,
-            Stamped {
-                now: self.now,
-                entropy,
-                input,
-            },
-            &self.around,
-        );
-        for msg in outcome.events {
-            self.happen(msg);
-        }
-        for effect in outcome.effects {
-            self.start(effect);
-        }
-        self.checks.after_step(&self.state);
-    }
-
-    fn happen(&mut self, msg: EventMsg) {
-        if self.loud {
-            println!("    {msg:?}");
-        }
-        let durable = msg.is_durable();
-        let seq = self.state.seq + u64::from(durable);
-        let event = Event {
-            session: self.state.id.clone(),
-            seq,
-            at: self.now,
-            msg,
-        };
-        self.state.apply(&event);
-        self.checks.event(&self.state, &event);
-        if durable {
-            self.log.push(event);
-        }
-    }
-
-    fn start(&mut self, effect: Effect) {
-        if self.loud {
-            println!("    ==> {effect:?}");
-        }
-        self.checks.effect(&self.state, &effect);
-        match effect {
-            Effect::Sample { ticket, tools } => self.works.push(Work::Model { ticket, tools }),
-            Effect::CancelModel => self.cancel(|work| matches!(work, Work::Model { .. })),
-            Effect::Prepare {
-                call,
-                tool,
-                arguments,
-            } => self.works.push(Work::Prepare {
-                call,
-                tool,
-                arguments,
-            }),
-            Effect::Run { call, tool, .. } => self.works.push(Work::Run { call, tool }),
-            Effect::CancelCall { call } => {
-                self.cancel(|work| matches!(work, Work::Run { call: of, .. } if *of == call));
-            }
-            Effect::StartTimer {
-                timer: Timer::Call(_),
-                ..
-            } if !self.dice.chance(5) => {}
-            Effect::StartTimer { timer, at } => self.works.push(Work::Timer { timer, at }),
-            Effect::Undo { call, redo } => self.works.push(Work::Undo { call, redo }),
-            Effect::KeepRule { .. } => {}
-            Effect::SendQueued { text } => self.works.push(Work::Queued { text }),
-        }
-    }
-
-    fn cancel(&mut self, matches: impl Fn(&Work) -> bool) {
-        let (gone, kept): (Vec<Work>, Vec<Work>) = self.works.drain(..).partition(matches);
-        self.works = kept;
-        self.late.extend(gone);
+        let idle = seat.works.is_empty() && self.errands.is_empty();
+        assert!(idle, "after a restart nothing may run by itself");
     }
 }
 
-fn plan(tool: &str, arguments: &str) -> CallPlan {
-    let text = |key: &str| {
-        serde_json::from_str::<serde_json::Value>(arguments)
-            .ok()
-            .and_then(|value| value.get(key).and_then(|v| v.as_str()).map(str::to_owned))
-            .unwrap_or_default()
+fn config(dice: &mut Dice, mood: Mood) -> SessionConfig {
+    let mut limits = Limits {
+        iterations: 2 + dice.below(12) as u32,
+        same_result: 2 + dice.below(2) as u32,
+        tool_failures: 2 + dice.below(2) as u32,
+        malformed_calls: 2 + dice.below(2) as u32,
+        model_retries: 1 + dice.below(3) as u32,
+        guard: *dice.pick(&[
+            GuardMode::HintThenAsk,
+            GuardMode::HintThenAsk,
+            GuardMode::HintOnly,
+            GuardMode::Off,
+        ]),
+        active_time: None,
+        session_tokens: None,
+        ..Limits::default()
     };
-    let (path, command) = (text("path"), text("command"));
-    let (verb, target, access, body, undo) = match tool {
-        "read_file" => {
-            let access = vec![Access::Read { path: path.clone() }];
-            (Verb::Read, path, access, ApprovalBody::Other, UndoFact::Nothing)
-        }
-        "write_file" => {
-            let change = FileChange {
-                path: path.clone(),
-                kind: ChangeKind::Edited,
-                added: 1,
-                removed: 1,
-                diff: None,
-                undoable: true,
-            };
-            let body = ApprovalBody::Change {
-                change,
-                base: FileVersion::Absent,
-            };
-            (
-                Verb::Edit,
-                path.clone(),
-                vec![Access::Write { path }],
-                body,
-                UndoFact::Covered,
-            )
-        }
-        "run_command" => {
-            let sandbox = SandboxSummary {
-                confined: true,
-                ..SandboxSummary::default()
-            };
-            let body = ApprovalBody::Command {
-                command: command.clone(),
-                segments: Vec::new(),
-                folder: ".".into(),
-                time_limit: Millis::seconds(1),
-                sandbox,
-            };
-            let undo = UndoFact::NotCovered {
-                why: "a command".into(),
-            };
-            (
-                Verb::Run,
-                command.clone(),
-                vec![Access::Exec { command }],
-                body,
-                undo,
-            )
-        }
-        _ => (
-            Verb::Ask,
-            String::new(),
-            Vec::new(),
-            ApprovalBody::Other,
-            UndoFact::Nothing,
-        ),
+    if dice.chance(20) {
+        limits.active_time = Some(Millis::seconds(40));
+    }
+    if dice.chance(if mood == Mood::Delegating { 60 } else { 20 }) {
+        limits.session_tokens = Some(500 + dice.below(3_000) as u32);
+    }
+    let model = |name: &str| ModelChoice {
+        provider: ProviderId::new("sim"),
+        model: name.to_owned(),
     };
-    CallPlan {
-        verb,
-        target,
-        access,
-        body,
-        undo,
+    SessionConfig {
+        project: "/p".into(),
+        title: String::new(),
+        model: model("m"),
+        role: *dice.pick(&[
+            Role::Plan,
+            Role::Act,
+            Role::Act,
+            Role::Act,
+            Role::Admin,
+            Role::Admin,
+        ]),
+        autonomy: *dice.pick(&[Autonomy::Careful, Autonomy::Balanced, Autonomy::HandsOff]),
+        limits,
+        format: CallFormat::Native,
+        own_role: None,
+        fallback: dice.chance(15).then(|| Fallback {
+            model: model("second"),
+            automatic: true,
+        }),
+        parent: None,
+        demo: false,
     }
 }

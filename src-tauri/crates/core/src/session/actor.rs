@@ -2,8 +2,8 @@
 //! effects. No lock, no second owner.
 
 use super::executor::{Executor, Workplace};
+use super::folder;
 use super::input::{Back, Effect, Input, Stamped, Surroundings};
-use super::live_turn::LiveTurn;
 use super::state::SessionState;
 use super::step::step;
 use paddock_protocol::*;
@@ -155,13 +155,7 @@ impl Actor {
             self.around.folder_taken = false;
             return;
         }
-        let role = match input {
-            Input::Op(Op::SetRole { role }) => *role,
-            Input::Op(Op::SetOwnRole { role }) => role.base,
-            Input::Op(_) | Input::Back(Back::FolderFree) => config.role,
-            _ => return,
-        };
-        if role == Role::Plan {
+        if !folder::is_wanted(config, input) {
             return;
         }
         match ProjectLock::try_take(&self.place.home, &config.project) {
@@ -177,10 +171,7 @@ impl Actor {
 
     /// Gives the folder back when nothing of this session may change it.
     fn release_folder(&mut self) {
-        let live = &self.state.live;
-        let works = |turn: &LiveTurn| turn.is_live() && turn.status != TurnStatus::Interrupted;
-        let changes = live.turn.as_ref().is_some_and(works) && live.config.role != Role::Plan;
-        if !changes && self.undoing == 0 {
+        if !folder::is_needed(&self.state.live) && self.undoing == 0 {
             self.folder = None;
         }
     }

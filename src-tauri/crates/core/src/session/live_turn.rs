@@ -44,6 +44,10 @@ pub struct LiveTurn {
     /// Sub-agents that this turn started.
     pub sub_agents: u32,
     pub allowed_tools: BTreeSet<String>,
+    /// There is something to do: a message of the person, or a workflow's call.
+    pub has_task: bool,
+    /// The end is in the log; the status follows it.
+    pub ended: Option<TurnEnd>,
 }
 
 /// Failures of the same tool in a row.
@@ -140,6 +144,8 @@ impl LiveTurn {
             guard: GuardRecord::default(),
             sub_agents: 0,
             allowed_tools: BTreeSet::new(),
+            has_task: false,
+            ended: None,
         }
     }
 
@@ -213,6 +219,7 @@ impl LiveTurn {
                 self.apply_item(item);
             }
             EventMsg::SubAgentUsed { usage, .. } => self.usage.add(usage),
+            EventMsg::TurnEnded { turn, end } if *turn == self.turn => self.ended = Some(*end),
             EventMsg::ApprovalRequested { approval } if approval.origin.is_none() => {
                 if let Some(call) = self.calls.iter_mut().find(|c| c.call == approval.call) {
                     call.approval = Some(approval.id.clone());
@@ -273,6 +280,7 @@ impl LiveTurn {
     fn apply_item(&mut self, item: &Item) {
         match &item.kind {
             ItemKind::UserMessage { .. } => {
+                self.has_task = true;
                 self.unused.retain(|id| *id != item.id);
                 if item.status == ItemStatus::Waiting {
                     self.unused.push(item.id);
@@ -286,6 +294,7 @@ impl LiveTurn {
     }
 
     fn apply_call(&mut self, item: &Item, call: &CallItem) {
+        self.has_task = true;
         if item.iteration != self.iteration {
             return;
         }
@@ -334,6 +343,8 @@ impl LiveTurn {
         } else if item.status == ItemStatus::Waiting && (was_running || was_allowed) {
             live.judged = false;
             live.renewed |= was_running;
+            // What was shown of the file holds no longer; arguments that the person wrote do.
+            live.granted = live.granted.take().filter(|granted| granted.edited.is_some());
         }
         if item.status.is_final() && !was_final {
             self.finish_call(item, call);
@@ -367,32 +378,27 @@ impl LiveTurn {
             return;
         };
         call.approval = None;
+        // Until the verdict stands in the item: a call that died in between is read and judged again.
+        call.judged = false;
         let Some(request) = approvals.iter().find(|a| a.id == *id) else {
             return;
         };
-        match outcome {
-            ApprovalOutcome::Decided {
-                decision:
-                    Decision::Approve {
-                        scope,
-                        edited_arguments,
-                    },
-                ..
-            } => {
-                let base = request.body.base();
-                call.judged = edited_arguments.is_none();
-                call.granted = Some(Granted {
-                    base,
-                    classes: request.classes.clone(),
-                    edited: edited_arguments.clone(),
-                    scope: *scope,
-                });
-            }
-            ApprovalOutcome::Decided { .. } => {}
-            ApprovalOutcome::Withdrawn {
-                why: WithdrawReason::Renewed,
-            } => call.judged = false,
-            ApprovalOutcome::Withdrawn { .. } => {}
-        }
+        let ApprovalOutcome::Decided {
+            decision:
+                Decision::Approve {
+                    scope,
+                    edited_arguments,
+                },
+            by: DecidedBy::Person,
+        } = outcome
+        else {
+            return;
+        };
+        call.granted = Some(Granted {
+            base: request.body.base(),
+            classes: request.classes.clone(),
+            edited: edited_arguments.clone(),
+            scope: *scope,
+        });
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod actor;
 pub mod executor;
+pub mod folder;
 pub mod guard;
 pub mod history;
 pub mod input;

@@ -66,40 +66,22 @@ async fn follow(
     };
     paddock.submit(session, send).await?;
     drop(paddock);
-    let mut last = LastWords::default();
+    let mut heard = Hearing::default();
     while let Some(event) = events.recv().await {
-        last.hear(&event.msg);
-        match event.msg {
-            EventMsg::IterationStarted { iteration, limit, .. } => report(SubReport::Progress {
-                status: TurnStatus::Thinking,
-                iteration,
-                iteration_limit: limit,
-            }),
-            EventMsg::TurnChanged { status, .. } if !status.is_final() => report(SubReport::Progress {
-                status,
-                iteration: last.iteration,
-                iteration_limit: last.limit,
-            }),
-            EventMsg::IterationAnswered { usage, .. } => report(SubReport::Used { usage }),
-            EventMsg::ApprovalRequested { approval } => report(SubReport::Asked { approval }),
-            EventMsg::ApprovalResolved { approval, .. } => report(SubReport::Resolved { approval }),
-            EventMsg::TurnEnded { end, .. } => {
-                let ok = end == TurnEnd::Completed;
-                report(SubReport::Ended {
-                    ok,
-                    text: last.words(ok),
-                });
+        if let Some(told) = heard.hear(&event.msg) {
+            let ended = matches!(told, SubReport::Ended { .. });
+            report(told);
+            if ended {
                 return Ok(());
             }
-            _ => {}
         }
     }
     Err(gone())
 }
 
-/// What the sub-agent said last, and where it stands.
-#[derive(Default)]
-struct LastWords {
+/// What the events of a sub-agent's session mean to the call that started it: pure, and the only place that says so.
+#[derive(Clone, Debug, Default)]
+pub struct Hearing {
     text: String,
     result: Option<String>,
     error: Option<String>,
@@ -107,30 +89,62 @@ struct LastWords {
     limit: u32,
 }
 
-impl LastWords {
-    fn hear(&mut self, msg: &EventMsg) {
+impl Hearing {
+    /// The report that this event makes; nothing more comes after [`SubReport::Ended`].
+    pub fn hear(&mut self, msg: &EventMsg) -> Option<SubReport> {
         match msg {
             EventMsg::IterationStarted { iteration, limit, .. } => {
                 self.iteration = *iteration;
                 self.limit = *limit;
+                Some(self.progress(TurnStatus::Thinking))
             }
-            EventMsg::ItemCompleted { item } => match &item.kind {
-                ItemKind::AgentText { text } if !text.trim().is_empty() => self.text.clone_from(text),
-                ItemKind::Call(call) if call.verb == Verb::Finish => self.result = Some(call.target.clone()),
-                ItemKind::Error { error } => self.error = Some(error.message.clone()),
-                _ => {}
-            },
+            EventMsg::ItemCompleted { item } => {
+                self.keep(&item.kind);
+                None
+            }
+            EventMsg::TurnChanged { status, .. } if !status.is_final() => Some(self.progress(status.clone())),
+            EventMsg::IterationAnswered { usage, .. } => Some(SubReport::Used { usage: *usage }),
+            EventMsg::ApprovalRequested { approval } => Some(SubReport::Asked {
+                approval: approval.clone(),
+            }),
+            EventMsg::ApprovalResolved { approval, .. } => Some(SubReport::Resolved {
+                approval: approval.clone(),
+            }),
+            EventMsg::TurnEnded { end, .. } => {
+                let ok = *end == TurnEnd::Completed;
+                let text = self.words(ok);
+                Some(SubReport::Ended { ok, text })
+            }
+            _ => None,
+        }
+    }
+
+    fn progress(&self, status: TurnStatus) -> SubReport {
+        SubReport::Progress {
+            status,
+            iteration: self.iteration,
+            iteration_limit: self.limit,
+        }
+    }
+
+    fn keep(&mut self, kind: &ItemKind) {
+        match kind {
+            ItemKind::AgentText { text } if !text.trim().is_empty() => self.text.clone_from(text),
+            ItemKind::Call(call) if call.verb == Verb::Finish => self.result = Some(call.target.clone()),
+            ItemKind::Error { error } => self.error = Some(error.message.clone()),
             _ => {}
         }
     }
 
-    fn words(self, ok: bool) -> String {
+    /// Its last words, for the model that started it.
+    fn words(&self, ok: bool) -> String {
         let said = self
             .result
+            .as_ref()
             .filter(|result| !result.is_empty())
-            .unwrap_or(self.text);
-        match (ok, self.error) {
-            (true, _) => said,
+            .unwrap_or(&self.text);
+        match (ok, &self.error) {
+            (true, _) => said.clone(),
             (false, Some(error)) => format!("The sub-agent did not come to an end: {error}\n{said}"),
             (false, None) => format!("The sub-agent was ended before it was done.\n{said}"),
         }

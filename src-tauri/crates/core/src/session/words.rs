@@ -16,6 +16,10 @@ pub fn unknown_tool(name: &str, tools: &[&str], tries_left: u32) -> String {
     )
 }
 
+pub fn no_such_tool(name: &str) -> String {
+    format!("Not run: there is no tool named '{name}'.")
+}
+
 pub fn failed(tool: &str, what: &str, tries_left: u32) -> String {
     format!(
         "Tool '{tool}' failed: {what}. {tries_left} tries left. Try another way or ask.",

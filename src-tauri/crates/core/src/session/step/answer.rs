@@ -7,6 +7,16 @@ use crate::session::words;
 use paddock_protocol::*;
 use paddock_provider::{Answer, AnswerPart, AskedCall, CallArguments, ModelEvent};
 
+/// A call of the answer, settled into its item.
+struct Asked {
+    item: ItemId,
+    number: u32,
+    name: String,
+    arguments: String,
+    /// Why its arguments cannot be read.
+    problem: Option<String>,
+}
+
 /// Calls that one answer may ask for; more are answered with an error.
 const CALLS_PER_ANSWER: usize = 64;
 
@@ -101,9 +111,29 @@ impl Draft<'_> {
         }
     }
 
-    /// The attempt failed: calls that had begun to stream were never asked for.
-    pub(super) fn drop_streamed_calls(&mut self) {
+    /// The attempt failed: what it said so far was never answered, and calls that had begun to stream were never asked for.
+    pub(super) fn drop_streamed(&mut self) {
         self.drop_calls_after(0);
+        self.drop_texts_but(&[]);
+    }
+
+    /// Texts of this iteration that streamed and are no part of the answer; the model is not told of them.
+    fn drop_texts_but(&mut self, kept: &[ItemId]) {
+        let Some(ticket) = self.ticket() else { return };
+        let in_turn = self
+            .base
+            .items
+            .iter()
+            .rev()
+            .take_while(|item| item.turn == ticket.turn);
+        let said: Vec<ItemId> = in_turn
+            .filter(|item| item.iteration == ticket.iteration && item.status == ItemStatus::Done)
+            .filter(|item| is_text(&item.kind) && !kept.contains(&item.id))
+            .map(|item| item.id)
+            .collect();
+        for item in said {
+            self.change_item(item, ItemStatus::Stopped, |_| {});
+        }
     }
 
     /// Drops calls that streamed but are not among the first `number` of the answer.
@@ -135,6 +165,7 @@ impl Draft<'_> {
         let mut calls = 0_u32;
         let mut has_text = false;
         let mut seen: Vec<ItemId> = Vec::new();
+        let mut asked: Vec<Asked> = Vec::new();
         for part in answer.parts {
             match part {
                 AnswerPart::Text(text) if text.trim().is_empty() => {}
@@ -146,14 +177,15 @@ impl Draft<'_> {
                     seen.push(self.settle_text(&seen, text, opaque, true));
                 }
                 AnswerPart::Call(_) if finishing => {}
-                AnswerPart::Call(asked) => {
+                AnswerPart::Call(call) => {
                     calls += 1;
-                    self.settle_call(ticket, calls, asked);
+                    asked.push(self.settle_call(ticket, calls, call));
                 }
             }
         }
         self.close_streams();
         self.drop_calls_after(calls);
+        self.drop_texts_but(&seen);
         self.emit(EventMsg::IterationAnswered {
             turn: ticket.turn,
             iteration: ticket.iteration,
@@ -161,6 +193,9 @@ impl Draft<'_> {
             finish,
             first_byte,
         });
+        for call in asked {
+            self.refuse_unreadable(call);
+        }
         if calls > 0 {
             self.set_working(TurnStatus::UsingTools);
             self.prepare_calls();
@@ -262,7 +297,7 @@ impl Draft<'_> {
         }
     }
 
-    fn settle_call(&mut self, ticket: Ticket, number: u32, asked: AskedCall) {
+    fn settle_call(&mut self, ticket: Ticket, number: u32, asked: AskedCall) -> Asked {
         let id = ticket.turn.call(ticket.iteration, number);
         let begun = self
             .turn()
@@ -290,15 +325,32 @@ impl Draft<'_> {
                 self.start_item(ItemStatus::Waiting, ItemKind::Call(Box::new(call)))
             }
         };
-        let known = self.around.tools.contains_key(&asked.name);
+        Asked {
+            item,
+            number,
+            name: asked.name,
+            arguments,
+            problem,
+        }
+    }
+
+    /// Answers a call that is none. Only after the answer is in the log: a lost answer leaves no trace of it.
+    fn refuse_unreadable(&mut self, asked: Asked) {
+        let Asked {
+            item,
+            number,
+            name,
+            arguments,
+            problem,
+        } = asked;
+        let known = self.around.tools.contains_key(&name);
         let refusal = match problem {
             Some(reason) => {
                 let left = self.note_malformed(&reason, &arguments);
                 Some(words::malformed(&reason, self.live.config.format, left))
             }
             None if !known => {
-                let left =
-                    self.note_malformed(&format!("there is no tool named '{}'", asked.name), &arguments);
+                let left = self.note_malformed(&format!("there is no tool named '{name}'"), &arguments);
                 let own = self.live.config.own_role.as_ref();
                 let offered = |tool: &&str| own.is_none_or(|own| own.has(tool));
                 let tools: Vec<&str> = self
@@ -308,7 +360,7 @@ impl Draft<'_> {
                     .map(String::as_str)
                     .filter(offered)
                     .collect();
-                Some(words::unknown_tool(&asked.name, &tools, left))
+                Some(words::unknown_tool(&name, &tools, left))
             }
             None if number as usize > CALLS_PER_ANSWER => {
                 Some("Not run: too many calls in one answer.".to_owned())
@@ -339,6 +391,20 @@ impl Draft<'_> {
 
     pub(super) fn prepare_call(&mut self, live: &LiveCall) {
         if let Some(call) = self.call_item(live.item) {
+            let exists = if self.is_workflow_turn() {
+                self.around.kind(&call.tool).is_some()
+            } else {
+                self.around.tools.contains_key(&call.tool)
+            };
+            if !exists {
+                self.change_call(live.item, ItemStatus::Failed, |call| {
+                    call.output = Some(CallOutput {
+                        text: words::no_such_tool(&call.tool),
+                        ..CallOutput::default()
+                    });
+                });
+                return;
+            }
             let edited = live.granted.as_ref().and_then(|granted| granted.edited.clone());
             let arguments = edited.unwrap_or(call.arguments);
             self.effect(Effect::Prepare {

@@ -3,7 +3,7 @@
 use super::Draft;
 use super::judged::is_confined;
 use crate::session::input::Effect;
-use crate::session::live_turn::LiveCall;
+use crate::session::live_turn::{LiveCall, LiveTurn};
 use crate::session::words;
 use paddock_policy::{Circumstances, Decision as Ruling, judge};
 use paddock_protocol::*;
@@ -140,10 +140,12 @@ impl Draft<'_> {
     }
 
     fn wake(&mut self) {
-        if self
-            .turn()
-            .is_some_and(|turn| turn.status == TurnStatus::Interrupted)
-        {
+        let Some(turn) = self.turn().filter(|turn| turn.status == TurnStatus::Interrupted) else {
+            return;
+        };
+        let unread = |call: &LiveCall| call.status == ItemStatus::Waiting && !call.judged;
+        if turn.calls.iter().any(unread) {
+            self.set_status(TurnStatus::UsingTools);
             self.prepare_calls();
         }
     }
@@ -171,20 +173,23 @@ impl Draft<'_> {
         self.judge_waiting();
     }
 
-    /// The role or the autonomy changed: what was let go without the person and has not begun is judged anew.
-    pub(super) fn judge_anew(&mut self) {
-        let interrupted = self
-            .turn()
-            .is_some_and(|turn| turn.status == TurnStatus::Interrupted);
+    /// Before the role or the autonomy changes: what may run and has not begun is no longer let go. In this order, so that
+    /// no death in between leaves a verdict of the role before.
+    pub(super) fn take_verdicts_back(&mut self) {
         let calls = self.turn().map(|turn| turn.calls.clone()).unwrap_or_default();
         for live in calls
             .iter()
             .filter(|call| call.status == ItemStatus::Waiting && call.allowed)
         {
             self.change_call(live.item, ItemStatus::Waiting, |call| call.verdict = None);
-            if !interrupted {
-                self.prepare_call(live);
-            }
+        }
+    }
+
+    /// After the role or the autonomy changed: what has not begun is judged anew.
+    pub(super) fn judge_anew(&mut self) {
+        let works = |turn: &&LiveTurn| turn.status != TurnStatus::Interrupted && !turn.sampling;
+        if self.turn().filter(works).is_some() {
+            self.prepare_calls();
         }
         self.judge_waiting();
     }
@@ -209,10 +214,10 @@ impl Draft<'_> {
                 confined: is_confined(&request.body),
             };
             let judgement = judge(&request.access, &circumstances);
-            let (allowed, reason) = match judgement.decision {
-                Ruling::Ask => continue,
-                Ruling::Allow => (true, None),
-                Ruling::Forbid(reason) => (false, Some(reason)),
+            let (allowed, reason) = match (self.tool_refusal(&request.tool), judgement.decision) {
+                (Some(reason), _) | (None, Ruling::Forbid(reason)) => (false, Some(reason)),
+                (None, Ruling::Ask) => continue,
+                (None, Ruling::Allow) => (true, None),
             };
             let by = judgement
                 .rule

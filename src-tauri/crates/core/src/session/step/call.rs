@@ -65,6 +65,7 @@ impl Draft<'_> {
                 .find(|call| self.comes_first(call, &live));
             match after.map(|call| call.call.clone()) {
                 None if self.kind(&live) == ToolKind::Loop && self.running_sub_agents() >= AT_ONCE => {}
+                None if self.kind(&live) == ToolKind::Write && self.is_changing() => {}
                 None => self.run_call(&live),
                 Some(after) if live.after.as_ref() != Some(&after) => {
                     self.change_call(live.item, ItemStatus::Waiting, |call| call.after = Some(after));
@@ -72,6 +73,14 @@ impl Draft<'_> {
                 Some(_) => {}
             }
         }
+    }
+
+    /// Whether a change is being made: a later call may have begun while this one waited for the person.
+    fn is_changing(&self) -> bool {
+        let calls = self.turn().map(|turn| turn.calls.as_slice()).unwrap_or_default();
+        calls
+            .iter()
+            .any(|call| call.status == ItemStatus::Running && self.kind(call) == ToolKind::Write)
     }
 
     /// Whether `earlier`, which is still open, must end before `live` may begin.

@@ -105,18 +105,15 @@ impl Draft<'_> {
                 };
                 let scope = seen.map(|seen| seen.scope);
                 let trace = judgement.trace.clone();
-                self.change_call(live.item, ItemStatus::Waiting, |call| {
-                    describe(call, &plan, &judgement);
-                    call.verdict = Some(CallVerdict {
-                        by,
-                        allowed: true,
-                        reason: None,
-                        edited_arguments: edited,
-                        scope,
-                        trace,
-                    });
-                });
-                self.carry_out(live, plan.flow);
+                let verdict = CallVerdict {
+                    by,
+                    allowed: true,
+                    reason: None,
+                    edited_arguments: edited,
+                    scope,
+                    trace,
+                };
+                self.let_go(live, &plan, &judgement, verdict);
             }
         }
     }
@@ -146,17 +143,21 @@ impl Draft<'_> {
 
     /// Why a call of the model does not exist for it, in its words: the role lacks the tool, or a cap is reached.
     fn absent_in_role(&self, live: &LiveCall, plan: &CallPlan) -> Option<String> {
-        if self.is_workflow_turn() {
-            return None;
-        }
-        let own = self.live.config.own_role.as_ref();
-        if let Some(own) = own.filter(|own| !own.has(&live.tool)) {
-            return Some(words::not_in_role(&live.tool, &own.name));
+        let refusal = self.tool_refusal(&live.tool);
+        if refusal.is_some() || self.is_workflow_turn() {
+            return refusal;
         }
         match &plan.flow {
             Flow::Delegate { writes, .. } => self.delegate_refusal(*writes),
             _ => None,
         }
+    }
+
+    /// Why the role of one's own does not have the tool; what a workflow calls, the person asked for.
+    pub(super) fn tool_refusal(&self, tool: &str) -> Option<String> {
+        let own = self.live.config.own_role.as_ref();
+        own.filter(|own| !own.has(tool) && !self.is_workflow_turn())
+            .map(|own| words::not_in_role(tool, &own.name))
     }
 
     /// The person confirmed the preview of this workflow's step; what is protected or outside is asked all the same.
@@ -165,12 +166,17 @@ impl Draft<'_> {
         self.is_workflow_turn() && !judgement.classes.iter().any(asks)
     }
 
-    /// What the loop itself does at once with a call that may run.
-    fn carry_out(&mut self, live: &LiveCall, flow: Flow) {
-        match flow {
+    /// A call that may run. What the loop itself does with it stands in the log together with the verdict.
+    fn let_go(&mut self, live: &LiveCall, plan: &CallPlan, judgement: &Judgement, verdict: CallVerdict) {
+        let judged = |call: &mut CallItem| {
+            describe(call, plan, judgement);
+            call.verdict = Some(verdict);
+        };
+        match &plan.flow {
             Flow::Plan { tasks } => {
-                self.emit(EventMsg::PlanChanged { tasks });
+                self.emit(EventMsg::PlanChanged { tasks: tasks.clone() });
                 self.finish_call(live, ItemStatus::Done, |call| {
+                    judged(call);
                     call.output = Some(CallOutput {
                         ok: true,
                         text: words::PLAN_KEPT.to_owned(),
@@ -179,12 +185,13 @@ impl Draft<'_> {
                 });
             }
             Flow::Delegate { name, task, writes } => {
-                let agent = self.new_sub_agent(live, &name, &task, writes);
+                let agent = self.new_sub_agent(live, name, task, *writes);
                 self.change_call(live.item, ItemStatus::Waiting, |call| {
-                    call.sub_agent = Some(agent)
+                    judged(call);
+                    call.sub_agent = Some(agent);
                 });
             }
-            _ => {}
+            _ => self.change_call(live.item, ItemStatus::Waiting, judged),
         }
     }
 

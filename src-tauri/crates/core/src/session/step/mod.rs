@@ -43,6 +43,7 @@ pub fn step(state: &SessionState, stamped: Stamped, around: &Surroundings) -> Ou
         Input::Back(back) => draft.back(back),
         Input::Reopened => draft.reopened(),
     }
+    draft.drop_idle_readings();
     draft.outcome
 }
 
@@ -89,6 +90,24 @@ impl Draft<'_> {
             self.fresh.push(Arc::new(item.clone()));
         }
         self.outcome.events.push(msg);
+    }
+
+    /// Arguments are read once in a step, and only for calls that still wait for it.
+    fn drop_idle_readings(&mut self) {
+        let turn = self.live.turn.as_ref().filter(|turn| turn.is_live());
+        let waits = |call: &CallId| {
+            turn.and_then(|turn| turn.call(call))
+                .is_some_and(|call| call.status == ItemStatus::Waiting && !call.judged)
+        };
+        let mut read: Vec<CallId> = Vec::new();
+        self.outcome.effects.retain(|effect| match effect {
+            Effect::Prepare { call, .. } if read.contains(call) || !waits(call) => false,
+            Effect::Prepare { call, .. } => {
+                read.push(call.clone());
+                true
+            }
+            _ => true,
+        });
     }
 
     fn effect(&mut self, effect: Effect) {

@@ -8,7 +8,9 @@ use paddock_protocol::*;
 
 impl Draft<'_> {
     pub(super) fn op(&mut self, op: Op) {
-        if self.folder_is_taken() && Self::needs_folder(&op) {
+        let undoes = matches!(op, Op::Undo { .. } | Op::Redo { .. });
+        let taken = self.folder_is_taken() || undoes && self.around.folder_taken;
+        if taken && Self::needs_folder(&op) {
             self.refuse_folder();
             return;
         }
@@ -186,7 +188,7 @@ impl Draft<'_> {
         }
         if sampling || retrying {
             self.close_streams();
-            self.drop_streamed_calls();
+            self.drop_streamed();
             self.ask_again();
         } else {
             self.close_calls(words::INTERRUPTED_BEFORE, words::INTERRUPTED);
@@ -314,8 +316,41 @@ impl Draft<'_> {
         } else if self.is_workflow_turn() {
             self.workflow_call_done();
         } else {
-            self.ask_again();
+            self.resume_after_answer();
         }
+    }
+
+    /// Goes on where no call is open: the request that was lost is sent again; an answer that came, but whose end did not
+    /// reach the log before the program died, gets its end now.
+    fn resume_after_answer(&mut self) {
+        let Some(turn) = self.turn() else { return };
+        let answered = turn.iteration > 0 && self.is_answered(turn);
+        if !answered || !turn.unused.is_empty() {
+            self.ask_again();
+            return;
+        }
+        let (id, iteration, finishing) = (turn.turn, turn.iteration, turn.finishing);
+        let in_turn = self.base.items.iter().rev().take_while(|item| item.turn == id);
+        let of_answer: Vec<&Item> = in_turn
+            .filter(|item| item.iteration == iteration)
+            .map(|item| &**item)
+            .collect();
+        let told = of_answer.iter().any(|item| match &item.kind {
+            ItemKind::Call(call) => call.output.is_some(),
+            ItemKind::Malformed { .. } => true,
+            _ => false,
+        });
+        let said =
+            |item: &&Item| matches!(item.kind, ItemKind::AgentText { .. }) && item.status == ItemStatus::Done;
+        let has_text = of_answer.iter().any(said);
+        if finishing || !told && has_text {
+            self.end_turn(TurnEnd::Completed);
+            return;
+        }
+        if !told {
+            self.note_malformed(words::EMPTY_ANSWER, "");
+        }
+        self.ask_again();
     }
 
     fn extend(&mut self, limit: LimitKind, by: u64) {
@@ -363,7 +398,7 @@ impl Draft<'_> {
                 cause: PauseCause::Limits { .. }
             }
         ) {
-            self.next_iteration();
+            self.ask_again();
         }
     }
 
@@ -395,7 +430,7 @@ impl Draft<'_> {
         if turn.sampling {
             self.effect(Effect::CancelModel);
             self.close_streams();
-            self.drop_streamed_calls();
+            self.drop_streamed();
         }
         self.finish_up();
     }

@@ -29,12 +29,15 @@ impl Draft<'_> {
 
     fn change_role(&mut self, role: Role, own: Option<OwnRole>) {
         let from = self.live.config.role;
-        let before = self.live.config.clone();
+        let config = &self.live.config;
+        let changed = config.role != role || config.own_role != own;
+        if changed {
+            self.take_verdicts_back();
+        }
         self.change_config(|config| {
             config.role = role;
             config.own_role = own;
         });
-        let changed = before.role != role || before.own_role != self.live.config.own_role;
         if changed && self.live.turn.is_some() {
             self.note_item(ItemKind::RoleChange { from, to: role });
             if role != Role::Admin {
@@ -72,9 +75,12 @@ impl Draft<'_> {
             );
             return;
         }
-        let before = self.live.config.autonomy;
+        let changed = self.live.config.autonomy != autonomy;
+        if changed {
+            self.take_verdicts_back();
+        }
         self.change_config(|config| config.autonomy = autonomy);
-        if before != autonomy {
+        if changed {
             self.judge_anew();
             self.advance_unless_interrupted();
         }

@@ -260,6 +260,7 @@ impl Draft<'_> {
         for live in calls {
             let writes = live.sub_agent.is_some_and(|agent| agent.writes);
             if writes && !live.is_final() {
+                self.withdraw_nested(&live, |_| true);
                 if live.status == ItemStatus::Running {
                     self.effect(Effect::CancelCall {
                         call: live.call.clone(),

@@ -6,6 +6,14 @@ use crate::session::live_turn::{LiveCall, LiveTurn};
 use crate::session::words;
 use paddock_protocol::*;
 
+pub(super) fn ended_status(end: TurnEnd) -> TurnStatus {
+    match end {
+        TurnEnd::Completed => TurnStatus::Completed,
+        TurnEnd::Stopped => TurnStatus::Stopped,
+        TurnEnd::Failed => TurnStatus::Failed,
+    }
+}
+
 impl Draft<'_> {
     /// A turn that begins with a message; `queued` is its id in the queue, when it waited there.
     pub(super) fn start_turn(&mut self, text: String, queued: Option<u32>) {
@@ -179,10 +187,7 @@ impl Draft<'_> {
         let Some(turn) = self.turn() else { return };
         let reached = self.limits_reached(turn);
         if !reached.is_empty() {
-            for reached in &reached {
-                self.note_item(ItemKind::Limit { reached: *reached });
-            }
-            self.pause(PauseCause::Limits { reached });
+            self.pause_at(reached);
             return;
         }
         let iteration = turn.iteration + 1;
@@ -261,15 +266,29 @@ impl Draft<'_> {
     }
 
     /// Asks again in the iteration whose request failed or was lost; a new iteration when the last one was answered.
+    /// A further attempt is no further iteration, but time and tokens count.
     pub(super) fn ask_again(&mut self) {
         let Some(turn) = self.turn() else { return };
-        let answered = self.is_answered(turn);
+        let lost = turn.iteration > 0 && !self.is_answered(turn);
         let (iteration, finishing) = (turn.iteration, turn.finishing);
-        if turn.iteration > 0 && !answered {
+        if !lost {
+            self.next_iteration();
+            return;
+        }
+        let mut reached = self.limits_reached(turn);
+        reached.retain(|reached| reached.limit != LimitKind::Iterations || iteration > turn.iteration_limit);
+        if finishing || reached.is_empty() {
             self.ask_model(iteration, finishing);
         } else {
-            self.next_iteration();
+            self.pause_at(reached);
         }
+    }
+
+    fn pause_at(&mut self, reached: Vec<LimitReached>) {
+        for reached in &reached {
+            self.note_item(ItemKind::Limit { reached: *reached });
+        }
+        self.pause(PauseCause::Limits { reached });
     }
 
     pub(super) fn is_answered(&self, turn: &LiveTurn) -> bool {
@@ -308,11 +327,7 @@ impl Draft<'_> {
         };
         self.note_item(ItemKind::TurnSummary { report });
         self.emit(EventMsg::TurnEnded { turn: id, end });
-        self.set_status(match end {
-            TurnEnd::Completed => TurnStatus::Completed,
-            TurnEnd::Stopped => TurnStatus::Stopped,
-            TurnEnd::Failed => TurnStatus::Failed,
-        });
+        self.set_status(ended_status(end));
         if end != TurnEnd::Completed {
             self.hold_queue();
         }
@@ -377,7 +392,7 @@ impl Draft<'_> {
             return;
         }
         self.close_streams();
-        self.drop_streamed_calls();
+        self.drop_streamed();
         let Some(turn) = self.turn() else { return };
         let of = self.live.config.limits.model_retries;
         let attempt = turn.retries + 1;

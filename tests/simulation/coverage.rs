@@ -1,0 +1,175 @@
+//! What the schedules have reached, and what followed from what: so that nothing is claimed of a state never seen.
+
+use crate::seat::Seat;
+use paddock_core::session::input::{Input, Outcome};
+use paddock_core::session::live_turn::LiveTurn;
+use paddock_protocol::*;
+use std::collections::BTreeMap;
+
+/// Names of events, statuses and causes with how often they were seen.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    pub seen: BTreeMap<String, u64>,
+}
+
+impl Coverage {
+    fn see(&mut self, name: &'static str) {
+        match self.seen.get_mut(name) {
+            Some(times) => *times += 1,
+            None => {
+                self.seen.insert(name.to_owned(), 1);
+            }
+        }
+    }
+
+    pub fn event(&mut self, turn: Option<&LiveTurn>, msg: &EventMsg) {
+        self.see(event_name(msg));
+        if let (EventMsg::TurnStarted { .. }, Some(turn)) = (msg, turn) {
+            self.see(status_name(&turn.status));
+        }
+        if let EventMsg::TurnChanged { status, .. } = msg {
+            self.see(status_name(status));
+            if let TurnStatus::Paused { cause } = status {
+                self.see(cause_name(cause));
+            }
+        }
+    }
+
+    pub fn outcome(&mut self, _: &Seat, _: &Input, _: &Outcome) {}
+
+    pub fn join(&mut self, other: &Coverage) {
+        for (name, times) in &other.seen {
+            *self.seen.entry(name.clone()).or_default() += times;
+        }
+    }
+
+    /// What no schedule reached though a step makes it, and what one reached though none is known to make it.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let all = EVENTS.iter().chain(STATUSES).chain(CAUSES);
+        all.copied()
+            .filter(|name| self.seen.contains_key(*name) == NOWHERE_MADE.contains(name))
+            .collect()
+    }
+}
+
+/// Named by the protocol for a shortening of the history, which no rule of the step begins.
+const NOWHERE_MADE: &[&str] = &["making room"];
+
+const EVENTS: &[&str] = &[
+    "event: session created",
+    "event: session changed",
+    "event: turn started",
+    "event: turn changed",
+    "event: limit changed",
+    "event: iteration started",
+    "event: iteration answered",
+    "event: item started",
+    "event: item updated",
+    "event: item completed",
+    "event: item delta",
+    "event: approval requested",
+    "event: approval resolved",
+    "event: rule added",
+    "event: cause allowed",
+    "event: queue changed",
+    "event: plan changed",
+    "event: process started",
+    "event: process ended",
+    "event: sub agent used",
+    "event: workflow started",
+    "event: workflow stepped",
+    "event: workflow answered",
+    "event: workflow ended",
+    "event: folder awaited",
+    "event: turn ended",
+    "event: op refused",
+];
+
+/// The name of an event; a new one does not compile before it is counted.
+pub fn event_name(value: &EventMsg) -> &'static str {
+    match value {
+        EventMsg::SessionCreated { .. } => "event: session created",
+        EventMsg::SessionChanged { .. } => "event: session changed",
+        EventMsg::TurnStarted { .. } => "event: turn started",
+        EventMsg::TurnChanged { .. } => "event: turn changed",
+        EventMsg::LimitChanged { .. } => "event: limit changed",
+        EventMsg::IterationStarted { .. } => "event: iteration started",
+        EventMsg::IterationAnswered { .. } => "event: iteration answered",
+        EventMsg::ItemStarted { .. } => "event: item started",
+        EventMsg::ItemUpdated { .. } => "event: item updated",
+        EventMsg::ItemCompleted { .. } => "event: item completed",
+        EventMsg::ItemDelta { .. } => "event: item delta",
+        EventMsg::ApprovalRequested { .. } => "event: approval requested",
+        EventMsg::ApprovalResolved { .. } => "event: approval resolved",
+        EventMsg::RuleAdded { .. } => "event: rule added",
+        EventMsg::CauseAllowed { .. } => "event: cause allowed",
+        EventMsg::QueueChanged { .. } => "event: queue changed",
+        EventMsg::PlanChanged { .. } => "event: plan changed",
+        EventMsg::ProcessStarted { .. } => "event: process started",
+        EventMsg::ProcessEnded { .. } => "event: process ended",
+        EventMsg::SubAgentUsed { .. } => "event: sub agent used",
+        EventMsg::WorkflowStarted { .. } => "event: workflow started",
+        EventMsg::WorkflowStepped { .. } => "event: workflow stepped",
+        EventMsg::WorkflowAnswered { .. } => "event: workflow answered",
+        EventMsg::WorkflowEnded { .. } => "event: workflow ended",
+        EventMsg::FolderAwaited { .. } => "event: folder awaited",
+        EventMsg::TurnEnded { .. } => "event: turn ended",
+        EventMsg::OpRefused { .. } => "event: op refused",
+    }
+}
+
+const STATUSES: &[&str] = &[
+    "starting",
+    "thinking",
+    "using tools",
+    "waiting for approval",
+    "waiting for answer",
+    "waiting to retry",
+    "making room",
+    "pausing",
+    "paused",
+    "finishing up",
+    "completed",
+    "stopped",
+    "failed",
+    "interrupted",
+];
+
+/// The name of a status; a new one does not compile before it is counted.
+pub fn status_name(value: &TurnStatus) -> &'static str {
+    match value {
+        TurnStatus::Starting => "starting",
+        TurnStatus::Thinking => "thinking",
+        TurnStatus::UsingTools => "using tools",
+        TurnStatus::WaitingForApproval => "waiting for approval",
+        TurnStatus::WaitingForAnswer => "waiting for answer",
+        TurnStatus::WaitingToRetry { .. } => "waiting to retry",
+        TurnStatus::MakingRoom => "making room",
+        TurnStatus::Pausing => "pausing",
+        TurnStatus::Paused { .. } => "paused",
+        TurnStatus::FinishingUp => "finishing up",
+        TurnStatus::Completed => "completed",
+        TurnStatus::Stopped => "stopped",
+        TurnStatus::Failed => "failed",
+        TurnStatus::Interrupted => "interrupted",
+    }
+}
+
+const CAUSES: &[&str] = &[
+    "paused by the person",
+    "paused at a limit",
+    "paused by the guard",
+    "paused by the breaker",
+    "paused by the model",
+];
+
+/// The name of a cause; a new one does not compile before it is counted.
+pub fn cause_name(value: &PauseCause) -> &'static str {
+    match value {
+        PauseCause::Person => "paused by the person",
+        PauseCause::Limits { .. } => "paused at a limit",
+        PauseCause::Guard { .. } => "paused by the guard",
+        PauseCause::Breaker { .. } => "paused by the breaker",
+        PauseCause::Model { .. } => "paused by the model",
+    }
+}
