@@ -65,8 +65,10 @@ fn completed(session: &SessionId, item: &Item) {
     let (turn, iteration, status) = (item.turn.0, item.iteration, item.status);
     match &item.kind {
         ItemKind::Call(call) => {
+            // Before it was judged, the name is a text of the model.
+            let tool = call.verdict.as_ref().map_or("unknown", |_| call.tool.as_str());
             let ms = call.output.as_ref().map_or(0, |output| output.duration.0);
-            info!(%session, turn, iteration, call = %call.call, tool = call.tool, ?status, ms, "call ended");
+            info!(%session, turn, iteration, call = %call.call, tool, ?status, ms, "call ended");
         }
         ItemKind::Retry { attempt, error, .. } => {
             info!(%session, turn, iteration, attempt, kind = ?error.kind, "retried")

@@ -87,7 +87,7 @@ fn spread(mut values: Vec<u64>) -> Spread {
 
 /// Days since 1970 to a date, by counting.
 fn day(at: Timestamp) -> String {
-    let leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let (mut left, mut year) = (at.0 / 86_400_000, 1970);
     while left >= 365 + u64::from(leap(year)) {
         left -= 365 + u64::from(leap(year));
