@@ -56,6 +56,14 @@ test('a narrower role is used at once, a wider one is asked for once', async () 
   await vi.waitFor(() => expect(used()).toEqual(['Reviewer', 'Wide']))
 })
 
+test('a menu that closed leaves the page to the pointer', async () => {
+  await open()
+  await fireEvent.click(entry(/^Reviewer/u))
+  await vi.waitFor(() => expect(screen.queryByRole('menu')).toBeNull())
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(document.body.style.pointerEvents).toBe('')
+})
+
 test('a role of the project is read before it is used', async () => {
   await open({ role: 'plan' })
   expect(entry(/^Writer of docs/u).textContent).toContain('From the project. Read it first.')
