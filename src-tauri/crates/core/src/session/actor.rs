@@ -113,6 +113,8 @@ impl Actor {
                 ask = self.asks.recv() => match ask {
                     Some(Ask::Close { done }) => {
                         self.close();
+                        // With the actor go the log and the folder: whoever waits may open them at once.
+                        drop(self);
                         let _ = done.send(());
                         return;
                     }
