@@ -104,6 +104,10 @@ pub enum ItemKind {
     RoleChange {
         from: Role,
         to: Role,
+        /// Name of the role of one's own that is in force now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        own: Option<String>,
     },
     ModelChange {
         from: ModelChoice,

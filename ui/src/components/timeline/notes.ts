@@ -78,7 +78,7 @@ export function noteOf({ kind, started }: Item, targetOf: TargetOf): Note | unde
       }
     case 'role_change':
       return {
-        words: notes.roleChange(roleWords[kind.from].name, roleWords[kind.to].name),
+        words: notes.roleChange(roleWords[kind.from].name, kind.own ?? roleWords[kind.to].name),
         icon: ArrowLeftRight,
         details: [],
       }

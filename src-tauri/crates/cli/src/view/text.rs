@@ -297,7 +297,12 @@ impl TextView {
                 "The program had ended during this turn. {} ran then; what came of it is not known.",
                 words::count(unknown.len() as u64, "call")
             )),
-            ItemKind::RoleChange { to, .. } => style.dim(&format!("The role is now {}.", words::role(*to))),
+            ItemKind::RoleChange { to, own, .. } => {
+                let name = own
+                    .as_deref()
+                    .map_or_else(|| words::role(*to).to_owned(), plain::line);
+                style.dim(&format!("The role is now {name}."))
+            }
             ItemKind::ModelChange { to, .. } => style.dim(&format!(
                 "The model is now {} of {}.",
                 plain::line(&to.model),

@@ -179,7 +179,7 @@ fn add<'a>(group: &mut Group<'a>, item: &'a Item) {
             end: None,
             ..
         } => group.notes.push(words::workflow_step(title, *step, *of)),
-        ItemKind::RoleChange { to, .. } => group.notes.push(words::role_changed(*to)),
+        ItemKind::RoleChange { to, own, .. } => group.notes.push(words::role_changed(*to, own.as_deref())),
         _ => {}
     }
 }

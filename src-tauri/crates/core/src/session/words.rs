@@ -152,11 +152,12 @@ pub fn undone(redo: bool, call: &CallId, files: &[UndoneFile]) -> String {
 
 pub const STOPPED_TURN: &str = "(The user stopped the turn here.)";
 
-pub fn role_changed(to: Role) -> String {
+pub fn role_changed(to: Role, own: Option<&str>) -> String {
     let may = match to {
         Role::Plan => "You may only look now: plan, do not change anything.",
         Role::Act => "You may change files and run commands now; the user is asked where needed.",
         Role::Admin => "You may use all tools now.",
     };
-    format!("The user changed your role to {to:?}. {may}")
+    let name = own.map_or_else(|| format!("{to:?}"), str::to_owned);
+    format!("The user changed your role to {name}. {may}")
 }

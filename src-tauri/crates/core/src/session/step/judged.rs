@@ -59,7 +59,17 @@ impl Draft<'_> {
         }
         let config = self.live.config.clone();
         if let Some(reason) = self.absent_in_role(live, &plan) {
-            self.forbid(live, reason, Vec::new(), |call| {
+            let own = self.live.config.own_role.as_ref();
+            let lacking = own.filter(|_| self.tool_refusal(&live.tool).is_some());
+            let (about, says) = match lacking {
+                Some(own) => (format!("Role {}", own.name), "does not have this tool"),
+                None => (
+                    "Sub-agents".to_owned(),
+                    "not of this kind in this role, or too many",
+                ),
+            };
+            let trace = decided_by(about, says, Vec::new());
+            self.forbid(live, reason, trace, |call| {
                 call.verb = plan.verb;
                 call.target.clone_from(&plan.target);
             });
@@ -104,7 +114,13 @@ impl Draft<'_> {
                     (None, _) => DecidedBy::Policy,
                 };
                 let scope = seen.map(|seen| seen.scope);
-                let trace = judgement.trace.clone();
+                let trace = match &by {
+                    DecidedBy::Workflow { name } => {
+                        let about = format!("Workflow {name}");
+                        decided_by(about, "you confirmed its preview", judgement.trace.clone())
+                    }
+                    _ => judgement.trace.clone(),
+                };
                 let verdict = CallVerdict {
                     by,
                     allowed: true,
@@ -288,6 +304,17 @@ pub(super) fn free_verdict() -> CallVerdict {
         scope: None,
         trace: Vec::new(),
     }
+}
+
+/// The trace with a further line, which decides in place of those before.
+fn decided_by(about: String, says: &str, mut trace: Vec<TraceLine>) -> Vec<TraceLine> {
+    trace.iter_mut().for_each(|line| line.decides = false);
+    trace.push(TraceLine {
+        about,
+        says: says.to_owned(),
+        decides: true,
+    });
+    trace
 }
 
 fn describe(call: &mut CallItem, plan: &CallPlan, judgement: &Judgement) {

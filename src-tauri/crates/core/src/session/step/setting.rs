@@ -39,7 +39,8 @@ impl Draft<'_> {
             config.own_role = own;
         });
         if changed && self.live.turn.is_some() {
-            self.note_item(ItemKind::RoleChange { from, to: role });
+            let own = self.live.config.own_role.as_ref().map(|own| own.name.clone());
+            self.note_item(ItemKind::RoleChange { from, to: role, own });
             if role != Role::Admin {
                 self.end_writing_sub_agents();
             }
