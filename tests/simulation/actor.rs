@@ -32,7 +32,7 @@ impl World {
             .events
             .iter()
             .any(|msg| matches!(msg, EventMsg::OpRefused { .. }));
-        self.coverage.outcome(seat, &input, &outcome);
+        self.coverage.outcome(seat, self.now, &input, &outcome);
         let asked = self.person_decides(place, &input, refused);
         // The machine may die in the middle of the step, after so many of its events.
         let dies = !self.settling && self.dice.below(1_000) < 4;
@@ -221,7 +221,7 @@ impl World {
                 seat.works.push(Work::Undo { call, redo });
             }
             Effect::KeepRule { .. } => {}
-            Effect::ToBackground { call } => self.to_background(place, &call),
+            Effect::ToBackground { call } => self.lets_go_on(place, &call),
             Effect::EndProcess { process, end } => {
                 self.process_ends(place, &process, end);
             }
@@ -261,7 +261,7 @@ impl World {
         }
     }
 
-    pub(crate) fn to_background(&mut self, place: usize, told: &CallId) {
+    pub(crate) fn lets_go_on(&mut self, place: usize, told: &CallId) {
         // Nothing happens when no further process may run.
         let full = self.dice.chance(10);
         for work in &mut self.seats[place].works {
@@ -299,6 +299,34 @@ impl World {
         }
     }
 
+    /// When a turn has ended or is paused, no request, no call and no sub-agent of it goes on.
+    fn nothing_outlives_the_turn(&self, place: usize) {
+        let seat = &self.seats[place];
+        let still = match seat.status() {
+            None | Some(TurnStatus::Paused { .. } | TurnStatus::Interrupted) => true,
+            Some(status) => status.is_final(),
+        };
+        if !still {
+            return;
+        }
+        let goes_on = |work: &&Work| matches!(work, Work::Model { .. } | Work::Run { .. });
+        let work = seat.works.iter().find(goes_on);
+        assert!(
+            work.is_none(),
+            "the turn is {:?} and {work:?} goes on",
+            seat.status()
+        );
+        let works_for = |e: &Employer| e.seat == place && !e.dropped;
+        let employed = |seat: &&Seat| seat.employer.as_ref().is_some_and(works_for);
+        let agent = self.seats.iter().find(employed).map(Seat::id);
+        let begins = |errand: &Errand| matches!(errand, Errand::Begin { employer, .. } if *employer == place);
+        assert!(
+            agent.is_none() && !self.errands.iter().any(begins),
+            "the turn is {:?} and its sub-agent {agent:?} goes on",
+            seat.status()
+        );
+    }
+
     pub(crate) fn after_step(&mut self, place: usize) {
         let seat = &mut self.seats[place];
         seat.checks.after_step(&seat.state);
@@ -319,6 +347,7 @@ impl World {
                 turn.status
             );
         }
+        self.nothing_outlives_the_turn(place);
         if self.seats[place].employer.is_some() {
             let stuck = matches!(
                 self.seats[place].status(),

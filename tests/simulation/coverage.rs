@@ -1,6 +1,7 @@
 //! What the schedules have reached, and what followed from what: so that nothing is claimed of a state never seen.
 
 use crate::seat::Seat;
+use crate::states::Table;
 use paddock_core::session::input::{Input, Outcome};
 use paddock_core::session::live_turn::LiveTurn;
 use paddock_protocol::*;
@@ -10,7 +11,13 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     pub seen: BTreeMap<String, u64>,
+    /// What followed from what, where a table is made.
+    pub table: Option<Table>,
+    steps: u64,
 }
+
+/// Ops are tried at every so many steps.
+const PROBE_EVERY: u64 = 5;
 
 impl Coverage {
     fn see(&mut self, name: &'static str) {
@@ -35,7 +42,19 @@ impl Coverage {
         }
     }
 
-    pub fn outcome(&mut self, _: &Seat, _: &Input, _: &Outcome) {}
+    /// A step of the person's session, when a table is made: what it did, and what every op would have done.
+    pub fn outcome(&mut self, seat: &Seat, now: Timestamp, input: &Input, outcome: &Outcome) {
+        let Some(table) = self.table.as_mut().filter(|_| seat.employer.is_none()) else {
+            return;
+        };
+        table.note(seat, input, outcome);
+        // A log that was cut in the middle of a step is put right before anybody asks for something.
+        let whole = !matches!(input, Input::Reopened);
+        if whole && self.steps.is_multiple_of(PROBE_EVERY) {
+            table.probe(seat, now);
+        }
+        self.steps += 1;
+    }
 
     pub fn join(&mut self, other: &Coverage) {
         for (name, times) in &other.seen {
@@ -118,7 +137,7 @@ pub fn event_name(value: &EventMsg) -> &'static str {
     }
 }
 
-const STATUSES: &[&str] = &[
+pub const STATUSES: &[&str] = &[
     "starting",
     "thinking",
     "using tools",

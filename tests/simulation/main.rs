@@ -2,8 +2,8 @@
 //! model, tools, processes, files, a clock, a person, another session on the same folder, late and doubled answers, and
 //! deaths at any event; the invariants of ARCHITECTURE.md are checked at every event and effect.
 //!
-//! `PADDOCK_SCHEDULES=n` sets the number of schedules, `PADDOCK_FIRST=s` the first seed, `PADDOCK_SEED=s` replays one and
-//! prints its events.
+//! `PADDOCK_SCHEDULES=n` sets the number of schedules, `PADDOCK_FIRST=s` the first seed, `PADDOCK_FAILURES=f` after
+//! how many different failures to end; `PADDOCK_SEED=s` replays one schedule and prints its events.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,6 +20,7 @@ mod dice;
 mod model;
 mod person;
 mod seat;
+mod states;
 mod tools;
 mod work;
 mod world;
@@ -39,9 +40,6 @@ const REPORT_EVERY: Duration = Duration::from_secs(10);
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
-
-/// A run ends after so many different failures.
-const FAILURES: usize = 8;
 
 #[derive(Default)]
 struct Sum {
@@ -103,6 +101,7 @@ fn every_schedule_keeps_the_invariants_and_ends_properly() {
 
 /// Runs the schedules of `count` seeds on all cores; failures are gathered with their seeds.
 fn run(first: u64, count: u64, begun: Instant) -> Sum {
+    let failures = number("PADDOCK_FAILURES").unwrap_or(1);
     let next = AtomicU64::new(first);
     let until = first + count;
     let sum = Mutex::new(Sum::default());
@@ -133,7 +132,7 @@ fn run(first: u64, count: u64, begun: Instant) -> Sum {
                             if seed < first.0 {
                                 *first = (seed, words);
                             }
-                            if sum.failures.len() >= FAILURES {
+                            if sum.failures.len() as u64 >= failures {
                                 next.store(until, Ordering::Relaxed);
                             }
                         }

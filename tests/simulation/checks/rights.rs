@@ -112,27 +112,27 @@ impl Checks {
             return;
         };
         let request = self.rights.shown[id].clone();
-        if *by == DecidedBy::Person {
-            if let Some(step) = &self.step {
-                let same = |said: &Decision| match (said, decision) {
-                    (
-                        Decision::Approve {
-                            scope,
-                            edited_arguments,
-                        },
-                        Decision::Approve {
-                            scope: taken,
-                            edited_arguments: as_edited,
-                        },
-                    ) => {
-                        let edited = edited_arguments.as_ref().filter(|a| **a != request.arguments);
-                        scope == taken && (edited == as_edited.as_ref() || edited_arguments == as_edited)
-                    }
-                    (said, taken) => said == taken,
-                };
-                let decided = step.decided.as_ref().is_some_and(same);
-                assert!(decided, "nobody decided {id} as {decision:?}: {step:?}");
-            }
+        if *by == DecidedBy::Person
+            && let Some(step) = &self.step
+        {
+            let same = |said: &Decision| match (said, decision) {
+                (
+                    Decision::Approve {
+                        scope,
+                        edited_arguments,
+                    },
+                    Decision::Approve {
+                        scope: taken,
+                        edited_arguments: as_edited,
+                    },
+                ) => {
+                    let edited = edited_arguments.as_ref().filter(|a| **a != request.arguments);
+                    scope == taken && (edited == as_edited.as_ref() || edited_arguments == as_edited)
+                }
+                (said, taken) => said == taken,
+            };
+            let decided = step.decided.as_ref().is_some_and(same);
+            assert!(decided, "nobody decided {id} as {decision:?}: {step:?}");
         }
         let Decision::Approve {
             scope,

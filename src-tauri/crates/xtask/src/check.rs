@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 
 use crate::process::{self, Progress};
 use crate::system::Purpose;
-use crate::{bindings, cross, house, page, setup, workspace};
+use crate::{bindings, cross, house, page, setup, states, workspace};
 
 type Step = (&'static str, &'static str, fn() -> Result<()>);
 
@@ -17,6 +17,7 @@ const FAST: &[Step] = &[
         "1 min the first time",
         bindings::check,
     ),
+    ("the table of states", "3 min the first time", states::check),
     ("lints of the Rust code", "4 min the first time", clippy),
     ("types of the page", "10 s", || {
         process::show(&mut page::script("check"))

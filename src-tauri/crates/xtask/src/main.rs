@@ -10,6 +10,7 @@
 
 mod bench;
 mod bindings;
+mod breakages;
 mod check;
 mod cross;
 mod house;
@@ -17,6 +18,8 @@ mod page;
 mod process;
 mod run;
 mod setup;
+mod simulate;
+mod states;
 mod system;
 mod test;
 mod window_session;
@@ -34,6 +37,9 @@ cargo xtask COMMAND
   test [PART ...] [-- FILTER] run the tests; parts: rust ui browser window (all when none is named)
   check [--fast]              format, lints, house rules, types; --fast leaves out the types for Windows and macOS
   bench [FILTER]              measure
+  simulate [N | --seed S]     run N schedules of the simulation (1,000,000), or replay one
+  breakages [FILTER]          break a copy of the rules, one line at a time, and see each breakage caught
+  states                      write the table of states in ARCHITECTURE.md from what the rules do
   bindings                    write the page's TypeScript twins of the protocol";
 
 fn main() -> ExitCode {
@@ -55,6 +61,9 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["test", rest @ ..] => test::test(rest),
         ["check", rest @ ..] => check::check(rest),
         ["bench", rest @ ..] => bench::bench(rest),
+        ["simulate", rest @ ..] => simulate::simulate(rest),
+        ["breakages", rest @ ..] => breakages::breakages(rest),
+        ["states"] => states::write(),
         ["bindings"] => bindings::write(),
         // Started by `test` inside the session bus and the virtual display.
         ["window-session", rest @ ..] => window_session::inside(rest),

@@ -267,7 +267,7 @@ impl Actor {
             |tool: &String| matches!(self.around.kind(tool), Some(ToolKind::Write | ToolKind::Command));
         match effect {
             Effect::Run { tool, .. } => changes(tool),
-            Effect::Undo { .. } => true,
+            Effect::Undo { .. } | Effect::Delegate { .. } => true,
             _ => false,
         }
     }
