@@ -52,8 +52,8 @@ pub fn breakages(words: &[&str]) -> Result<()> {
     let tests: BTreeSet<&str> = chosen.iter().map(|one| one.caught_by.as_str()).collect();
     for test in tests {
         println!("whole: {test}, usually 3 min the first time …");
-        if let Outcome::Failed = run(&copy, test)? {
-            bail!("{test} fails without any breakage");
+        if !matches!(run(&copy, test)?, Outcome::Passed) {
+            bail!("{test} does not pass without any breakage");
         }
     }
     let mut missed = Vec::new();
@@ -169,7 +169,7 @@ fn tried(copy: &Path, breakage: &Breakage) -> Result<String> {
     let outcome = run(copy, &breakage.caught_by);
     fs::write(&path, whole)?;
     Ok(match outcome? {
-        Outcome::Failed => format!("caught by {}", breakage.caught_by),
+        Outcome::Failed(words) => format!("caught by {} ({words})", breakage.caught_by),
         Outcome::Endless => format!("caught by {}, which does not end", breakage.caught_by),
         Outcome::NotBuilt => "does not compile".to_owned(),
         Outcome::Passed => "NOT caught".to_owned(),
@@ -178,7 +178,8 @@ fn tried(copy: &Path, breakage: &Breakage) -> Result<String> {
 
 enum Outcome {
     Passed,
-    Failed,
+    /// With the words of the test.
+    Failed(String),
     Endless,
     NotBuilt,
 }
@@ -246,8 +247,18 @@ fn within(command: &mut Command, patience: Duration) -> Result<Outcome> {
     Ok(if status.success() {
         Outcome::Passed
     } else {
-        Outcome::Failed
+        Outcome::Failed(complaint(&text))
     })
+}
+
+/// The line that says what is wrong, cut to fit a terminal.
+fn complaint(text: &str) -> String {
+    let mut lines = text.lines();
+    let told = lines.find_map(|line| match line.split_once(" fails at ") {
+        Some((_, words)) => words.split_once(": ").map(|(_, words)| words),
+        None => line.strip_prefix("assertion "),
+    });
+    told.unwrap_or("no words").chars().take(100).collect()
 }
 
 #[cfg(test)]
