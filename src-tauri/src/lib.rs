@@ -7,6 +7,7 @@ mod ipc;
 mod menu;
 mod notify;
 mod stream;
+mod told;
 mod window;
 
 use desk::{Desk, Wish};
@@ -24,10 +25,9 @@ const CLOSING: Duration = Duration::from_secs(3);
 
 /// Opens the window and returns when the app has ended; a window that cannot open is an error on standard error.
 pub fn start() -> ExitCode {
-    tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::WARN)
-        .with_writer(std::io::stderr)
-        .init();
+    if let Err(error) = told::begin(home()) {
+        return complain(&StartError::Usage(error.to_string()));
+    }
     match Wish::from_arguments(std::env::args_os().skip(1)).and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => complain(&error),
@@ -67,11 +67,22 @@ fn run(wish: Wish) -> Result<(), StartError> {
     Ok(())
 }
 
+/// The data folder that the environment names.
+fn home() -> Option<PathBuf> {
+    std::env::var_os("PADDOCK_HOME")
+        .filter(|home| !home.is_empty())
+        .map(PathBuf::from)
+}
+
 fn set_up(app: &mut App, wish: Wish) -> tauri::Result<()> {
-    let home = std::env::var_os("PADDOCK_HOME").filter(|home| !home.is_empty());
     let (attention, looks) = notices::attention();
-    let desk = Desk::open(home.map(PathBuf::from), wish, attention);
+    let desk = Desk::open(home(), wish, attention);
     let paddock = desk.paddock().ok();
+    let exported = told::Exported::default();
+    if let (Some(paddock), Some(home)) = (&paddock, desk.home.clone()) {
+        exported.begin(paddock, home);
+    }
+    app.manage(exported);
     app.manage(desk);
     app.manage(notify::Board::default());
     window::open(app.handle())?;
@@ -91,8 +102,12 @@ fn close(app: &AppHandle) {
     desk.views.end_all();
     if let Ok(paddock) = desk.paddock() {
         let (send, closed) = mpsc::channel();
+        let export = app.state::<told::Exported>().take();
         tauri::async_runtime::spawn(async move {
             paddock.close_all().await;
+            if let Some(export) = export {
+                export.finish().await;
+            }
             let _ = send.send(());
         });
         if closed.recv_timeout(CLOSING).is_err() {

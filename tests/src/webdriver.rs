@@ -139,13 +139,19 @@ impl Page {
         self.wait(&format!("{css} to take a click"), act).await
     }
 
-    /// Empties a field and types the text into it.
+    /// Empties a field and types the text into it; one that the page replaces meanwhile is tried again.
     pub async fn fill(&self, css: &str, text: &str) -> Result<()> {
-        let element = self.find(css).await?;
-        self.post(&element.path("clear"), &json!({})).await?;
-        self.post(&element.path("value"), &json!({ "text": text }))
-            .await?;
-        Ok(())
+        let act = async || {
+            let Some(element) = self.look(css).await? else {
+                return Ok(None);
+            };
+            if self.post(&element.path("clear"), &json!({})).await.is_err() {
+                return Ok(None);
+            }
+            let typed = self.post(&element.path("value"), &json!({ "text": text })).await;
+            Ok(typed.ok().map(|_| ()))
+        };
+        self.wait(&format!("{css} to take a text"), act).await
     }
 
     /// Types into the element without emptying it; WebDriver's key codes (U+E007 is Enter) are allowed.

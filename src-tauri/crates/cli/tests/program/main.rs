@@ -19,3 +19,4 @@ mod sandbox;
 #[cfg(unix)]
 mod terminal;
 mod tool;
+mod workflow;

@@ -52,7 +52,7 @@ impl TypedTool for DeleteFiles {
         };
         Ok(Prepared {
             verb: Verb::Delete,
-            target: bounds::count(named.len(), "path"),
+            target: super::named(named.iter().map(|(path, _)| path)),
             access,
             body: ApprovalBody::Delete {
                 files,

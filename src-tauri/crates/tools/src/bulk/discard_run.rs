@@ -111,7 +111,7 @@ impl Tool for DiscardChanges {
         }
         Ok(Prepared {
             verb: Verb::Edit,
-            target: bounds::count(plan.restore.len() + plan.remove.len(), "file"),
+            target: super::named(plan.restore.iter().chain(&plan.remove).map(|(path, _)| path)),
             access,
             body: ApprovalBody::Other,
             undo: UndoFact::Covered,

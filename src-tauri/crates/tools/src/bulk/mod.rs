@@ -111,6 +111,17 @@ fn pairs<'a>(
         .collect()
 }
 
+/// The first names, and how many more there are.
+fn named<'a>(paths: impl Iterator<Item = &'a RelativePath>) -> String {
+    const SHOWN: usize = 3;
+    let names: Vec<&str> = paths.map(RelativePath::as_str).collect();
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// Keeps what a file held and what it will hold, before it is touched.
 fn keep(
     cx: &CallContext,

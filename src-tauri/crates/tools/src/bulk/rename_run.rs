@@ -46,7 +46,7 @@ impl TypedTool for RenameFiles {
         let both = from.iter().chain(&to);
         Ok(Prepared {
             verb: Verb::Move,
-            target: bounds::count(from.len(), "file"),
+            target: super::named(from.iter().map(|(path, _)| path)),
             access: both.flat_map(|(path, _)| paths::writes(cx, path)).collect(),
             body: ApprovalBody::Other,
             undo: UndoFact::Covered,
