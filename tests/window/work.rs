@@ -87,6 +87,17 @@ impl Work {
         anyhow::bail!("the window does not show \"{words}\"")
     }
 
+    /// A picture on which no button is cut off at the side.
+    async fn picture(&self, name: &str) -> Result<()> {
+        self.desktop.picture(name).await?;
+        let script = "return [...document.querySelectorAll('button')] \
+            .filter((one) => one.offsetParent !== null && one.getBoundingClientRect().right > innerWidth + 1) \
+            .map((one) => one.innerText)";
+        let cut = self.desktop.page.execute(script, &[]).await?;
+        anyhow::ensure!(cut == json!([]), "cut off at the side in {name}: {cut}");
+        Ok(())
+    }
+
     async fn ended(&self, end: &str) -> Result<Vec<Value>> {
         let fits = |events: &[Value]| {
             of_type(events, "turn_ended")
@@ -162,7 +173,7 @@ async fn tasks_calls_side_by_side_and_sub_agents_are_seen() -> Result<()> {
     work.shows("Beans and roses grow.").await?;
     work.ended("completed").await?;
     let page = &work.desktop.page;
-    work.desktop.picture("work-1-folded").await?;
+    work.picture("work-1-folded").await?;
     // The finished turn folds; opened, everything of it is there.
     page.execute(
         "document.querySelectorAll('[aria-expanded=false]').forEach((one) => { if (one.closest('main')) one.click() })",
@@ -175,12 +186,12 @@ async fn tasks_calls_side_by_side_and_sub_agents_are_seen() -> Result<()> {
         page.count(".bracket").await? >= 2,
         "calls that ran together share a bracket"
     );
-    work.desktop.picture("work-2-open").await?;
+    work.picture("work-2-open").await?;
     let sessions = log_all(&work.desktop)?;
     assert_eq!(sessions.len(), 3, "each sub-agent has a session of its own");
     work.press("Tasks").await?;
     work.shows("Say what grows").await?;
-    work.desktop.picture("work-3-tasks").await.map(|_| ())
+    work.picture("work-3-tasks").await
 }
 
 #[tokio::test]
@@ -202,7 +213,7 @@ async fn a_command_past_its_limit_goes_to_the_background_and_everything_is_stopp
     work.say("Water the garden.").await?;
     page.click(APPROVE).await?;
     page.find("[data-testid=overdue-keep]").await?;
-    work.desktop.picture("work-4-overdue").await?;
+    work.picture("work-4-overdue").await?;
     page.click("[data-testid=overdue-background]").await?;
     work.ended("completed").await?;
     let size = || fs::metadata(work.project.join("ticks")).map_or(0, |file| file.len());
@@ -211,7 +222,7 @@ async fn a_command_past_its_limit_goes_to_the_background_and_everything_is_stopp
     assert!(size() > before, "it goes on after the turn");
     work.press("Processes").await?;
     work.shows("while true").await?;
-    work.desktop.picture("work-5-processes").await?;
+    work.picture("work-5-processes").await?;
     page.click("[data-testid=stop-menu]").await?;
     work.press("Stop everything").await?;
     page.click("[data-testid=stop-everything]").await?;
@@ -220,7 +231,7 @@ async fn a_command_past_its_limit_goes_to_the_background_and_everything_is_stopp
     let before = size();
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     assert_eq!(size(), before, "nothing of it is left");
-    work.desktop.picture("work-6-stopped").await.map(|_| ())
+    work.picture("work-6-stopped").await
 }
 
 #[tokio::test]
@@ -243,19 +254,19 @@ async fn the_guard_the_breaker_and_a_question_ask_in_the_window() -> Result<()> 
     let page = &work.desktop.page;
     work.say("Ask me.").await?;
     work.shows("Which bed first?").await?;
-    work.desktop.picture("work-7-question").await?;
+    work.picture("work-7-question").await?;
     work.press("North").await?;
     page.click("[data-testid=answer]:not(.waiting)").await?;
     work.shows("North it is.").await?;
     page.click("[data-testid=new-session]").await?;
     work.say("Turn round.").await?;
     work.shows("going in circles").await?;
-    work.desktop.picture("work-8-guard").await?;
+    work.picture("work-8-guard").await?;
     page.click("[data-testid=stop]").await?;
     page.click("[data-testid=new-session]").await?;
     work.say("Find the beds.").await?;
     work.shows("three times in a row").await?;
-    work.desktop.picture("work-9-breaker").await.map(|_| ())
+    work.picture("work-9-breaker").await
 }
 
 #[tokio::test]
@@ -266,11 +277,11 @@ async fn a_workflow_is_filled_in_previewed_run_and_undone() -> Result<()> {
     let page = &work.desktop.page;
     work.press("Workflows").await?;
     work.press("Delete many files").await?;
-    work.desktop.picture("work-10-form").await?;
+    work.picture("work-10-form").await?;
     page.fill("[data-field=files]", "*.tmp").await?;
     page.click("[data-testid=workflow-preview]").await?;
     work.shows("old-2.tmp").await?;
-    work.desktop.picture("work-11-preview").await?;
+    work.picture("work-11-preview").await?;
     let words = page.text("[data-testid=workflow-run]").await?;
     assert!(words.contains("2 files"), "the button says the number: {words}");
     assert!(
@@ -283,5 +294,5 @@ async fn a_workflow_is_filled_in_previewed_run_and_undone() -> Result<()> {
     assert_eq!(of_type(&events, "workflow_ended")[0]["end"], "completed");
     assert!(!work.project.join("old-1.tmp").exists() && work.project.join("keep.md").exists());
     assert!(server.received().is_empty(), "no model was asked");
-    work.desktop.picture("work-12-done").await.map(|_| ())
+    work.picture("work-12-done").await
 }
