@@ -36,7 +36,10 @@ export function firstScreen(bundle: Bundle): Map<string, number> {
  * Keeps what the first screen needs in one chunk. Left alone, every module that a later view needs as well would get a
  * chunk of its own, and many small chunks are larger than one.
  */
-export function firstScreenChunk(id: string, graph: Pick<Rolldown.ChunkingContext, 'getModuleInfo'>): string | null {
+export function firstScreenChunk(
+  id: string,
+  graph: Pick<Rolldown.ChunkingContext, 'getModuleInfo'>,
+): string | null {
   return needed(graph).has(id) ? 'first' : null
 }
 

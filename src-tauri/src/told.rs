@@ -10,7 +10,9 @@ use tracing::level_filters::LevelFilter;
 
 /// Begins to write lines: warnings into the data folder, unless PADDOCK_LOG wishes something else.
 pub fn begin(home: Option<PathBuf>) -> Result<(), TraceError> {
-    let said = std::env::var(trace::VARIABLE).ok().filter(|text| !text.is_empty());
+    let said = std::env::var(trace::VARIABLE)
+        .ok()
+        .filter(|text| !text.is_empty());
     let wish = match said {
         Some(text) => Wish::read(&text)?,
         None => Wish::from_level(LevelFilter::WARN, Place::Home),
@@ -18,7 +20,10 @@ pub fn begin(home: Option<PathBuf>) -> Result<(), TraceError> {
     match Home::open(home) {
         Ok(home) => trace::begin(wish, home.path()),
         // Why the folder cannot be used is shown in the window.
-        Err(_) => trace::begin(Wish::from_level(LevelFilter::WARN, Place::Stderr), &PathBuf::new()),
+        Err(_) => trace::begin(
+            Wish::from_level(LevelFilter::WARN, Place::Stderr),
+            &PathBuf::new(),
+        ),
     }
 }
 

@@ -24,8 +24,8 @@ const FURTHER: [&str; 5] = [
     "libmbed",
 ];
 
-/// Stands in for the C compiler of macOS: the one C file among the dependencies becomes an empty object, which is
-/// enough because nothing is linked.
+/// Stands in for the C compilers of the other systems: the few C files among the dependencies become empty objects, which
+/// is enough because nothing is linked.
 const C_COMPILER: &str = r#"#!/bin/sh
 case "$1" in -E) echo clang; exit 0 ;; -\?) exit 1 ;; esac
 out=
@@ -56,7 +56,7 @@ pub fn check() -> Result<()> {
         return Ok(());
     };
     fs::create_dir_all(page::folder().join("dist"))?;
-    let stand_in = cache.join("macos-cc");
+    let stand_in = cache.join("stand-in-cc");
     fs::write(&stand_in, C_COMPILER)?;
     process::read(Command::new("chmod").arg("755").arg(&stand_in))?;
     for target in [WINDOWS, MACOS] {
@@ -77,6 +77,9 @@ pub fn check() -> Result<()> {
         cargo
             .env("AR_aarch64_apple_darwin", "ar")
             .env("SDKROOT", "/nonexistent");
+        cargo
+            .env("CC_x86_64_pc_windows_msvc", &stand_in)
+            .env("AR_x86_64_pc_windows_msvc", "true");
         process::show(&mut cargo)?;
     }
     Ok(())

@@ -185,7 +185,7 @@ export const approvals = {
     folder: 'In',
     projectFolder: 'project folder',
     timeLimit: 'Time limit',
-  background: 'none, it goes on in the background',
+    background: 'none, it goes on in the background',
     time: (millis: number): string => duration(millis),
     network: 'Network',
     networkOn: 'open',
