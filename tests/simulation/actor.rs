@@ -238,12 +238,12 @@ impl World {
                 task,
             }),
             Effect::DecideThere {
+                call,
                 session,
                 approval,
                 decision,
-                ..
             } => {
-                let key = (session.clone(), approval.clone());
+                let key = (seat.id().clone(), call.nested(&approval));
                 assert_eq!(
                     self.decided.get(&key),
                     Some(&decision),

@@ -337,6 +337,10 @@ impl LiveTurn {
             used: agent.usage.total(),
         });
         live.allowed = call.verdict.as_ref().is_some_and(|v| v.allowed);
+        let by_other = |verdict: &CallVerdict| verdict.allowed && verdict.by != DecidedBy::Person;
+        if call.verdict.as_ref().is_some_and(by_other) {
+            live.granted = live.granted.take().filter(|granted| granted.edited.is_some());
+        }
         if live.allowed {
             live.judged = true;
             self.malformed = 0;

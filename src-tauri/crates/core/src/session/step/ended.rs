@@ -40,17 +40,24 @@ impl Draft<'_> {
                     call.began = None;
                 });
             }
-            Err(failure) => self.call_failed(&live, failure),
+            Err(failure) => self.call_failed(&live, failure, None),
         }
         self.advance();
     }
 
-    pub(super) fn call_failed(&mut self, live: &LiveCall, failure: CallFailure) {
+    pub(super) fn call_failed(
+        &mut self,
+        live: &LiveCall,
+        failure: CallFailure,
+        verdict: Option<CallVerdict>,
+    ) {
+        let judged = |call: &mut CallItem| call.verdict = verdict.or(call.verdict.take());
         let what = match failure {
             CallFailure::Model(what) | CallFailure::Arguments(what) => what,
             CallFailure::ChangedSince { path } => format!("{path} changed meanwhile"),
             CallFailure::Fatal(what) => {
                 self.finish_call(live, ItemStatus::Failed, |call| {
+                    judged(call);
                     call.output = Some(CallOutput {
                         text: "Paddock could not go on.".into(),
                         ..CallOutput::default()
@@ -66,6 +73,7 @@ impl Draft<'_> {
         };
         let left = self.tries_left(&live.tool);
         self.finish_call(live, ItemStatus::Failed, |call| {
+            judged(call);
             call.output = Some(CallOutput {
                 text: words::failed(&call.tool, &what, left),
                 ..CallOutput::default()

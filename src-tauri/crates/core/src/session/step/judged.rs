@@ -38,12 +38,9 @@ impl Draft<'_> {
                     });
                 });
             }
-            Err(failure) => {
-                self.change_call(live.item, ItemStatus::Waiting, |call| {
-                    call.verdict = Some(free_verdict())
-                });
-                self.call_failed(&live, failure);
-            }
+            // The verdict says that it counts as tried. It stands in the log with the failure only: alone it would let the
+            // call run when the program dies in between.
+            Err(failure) => self.call_failed(&live, failure, Some(free_verdict())),
         }
         self.advance();
     }
