@@ -77,16 +77,7 @@ impl World {
         }
         let seat = &self.seats[place];
         let key = (seat.id().clone(), approval.clone());
-        if let Some(before) = self.decided.get(&key) {
-            // Decided in the queue of the turn that started the sub-agent, or there before.
-            return Some(before.clone());
-        }
-        let origin = seat.checks.origin_of(approval);
         self.decided.insert(key, decision.clone());
-        if let Some(origin) = origin {
-            let there = (origin.session, origin.approval);
-            self.decided.entry(there).or_insert_with(|| decision.clone());
-        }
         Some(decision.clone())
     }
 

@@ -114,10 +114,6 @@ impl Checks {
         *self = fresh;
     }
 
-    pub fn origin_of(&self, approval: &ApprovalId) -> Option<ApprovalOrigin> {
-        self.rights.shown.get(approval)?.origin.clone()
-    }
-
     pub fn shown(&self, approval: &ApprovalId) -> Option<&ApprovalRequest> {
         self.rights.shown.get(approval)
     }

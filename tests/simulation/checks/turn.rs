@@ -189,7 +189,9 @@ impl Checks {
             TurnStatus::Thinking | TurnStatus::UsingTools | TurnStatus::FinishingUp => turn.pausing = false,
             TurnStatus::WaitingToRetry { attempt, .. } => {
                 turn.in_flight = None;
-                turn.retries += 1;
+                // Shown again after a wish to pause was taken back, or the next one.
+                let again = matches!(turn.status, TurnStatus::UsingTools) && *attempt == turn.retries;
+                turn.retries += u32::from(!again);
                 assert_eq!(*attempt, turn.retries, "retries are counted wrong");
             }
             TurnStatus::Paused { cause } => {
@@ -282,7 +284,12 @@ impl Checks {
         let turn = self.turn.as_ref().expect("a turn");
         assert!(!turn.without_model, "a step without a model asks one");
         assert_eq!(limit, turn.iteration_limit);
-        let most = turn.iteration_limit + u32::from(finishing);
+        // The person may wish for last words again, after one more message at the limit.
+        let most = if finishing {
+            turn.iteration_limit.max(turn.iteration) + 1
+        } else {
+            turn.iteration_limit
+        };
         assert!(iteration <= most, "iteration {iteration} of {limit}");
         let further = iteration == turn.iteration && !turn.answered;
         assert!(

@@ -126,6 +126,10 @@ fn turn_messages(
         }
         group.notes.iter().for_each(|note| messages.user(note));
     }
+    // Meant for a request that the program did not live to send.
+    for text in messages_before.range(last + 1..).flat_map(|(_, texts)| texts) {
+        messages.user(text);
+    }
     if stopped {
         messages.user(words::STOPPED_TURN);
     }
