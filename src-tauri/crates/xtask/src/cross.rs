@@ -24,13 +24,24 @@ const FURTHER: [&str; 5] = [
     "libmbed",
 ];
 
-/// Stands in for the C compilers of the other systems: the few C files among the dependencies become empty objects, which
-/// is enough because nothing is linked.
+/// Stands in for the C compiler of macOS: the few C files among the dependencies become empty objects, which is enough
+/// because nothing is linked.
 const C_COMPILER: &str = r#"#!/bin/sh
 case "$1" in -E) echo clang; exit 0 ;; -\?) exit 1 ;; esac
 out=
 while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; shift; done
 [ -n "$out" ] && exec cc -c -x c /dev/null -o "$out"
+exit 0
+"#;
+
+/// The same for Windows, as its compiler and as its librarian: what is to be written becomes an empty file.
+const C_TOOLS: &str = r#"#!/bin/sh
+for word in "$@"; do
+  case "$word" in
+    -Fo*|/Fo*) : > "${word#?Fo}" ;;
+    -out:*|-OUT:*|/out:*|/OUT:*) : > "${word#?[oO][uU][tT]:}" ;;
+  esac
+done
 exit 0
 "#;
 
@@ -56,9 +67,12 @@ pub fn check() -> Result<()> {
         return Ok(());
     };
     fs::create_dir_all(page::folder().join("dist"))?;
-    let stand_in = cache.join("stand-in-cc");
-    fs::write(&stand_in, C_COMPILER)?;
-    process::read(Command::new("chmod").arg("755").arg(&stand_in))?;
+    let stand_in = cache.join("macos-cc");
+    let windows = cache.join("windows-cl");
+    for (file, script) in [(&stand_in, C_COMPILER), (&windows, C_TOOLS)] {
+        fs::write(file, script)?;
+        process::read(Command::new("chmod").arg("755").arg(file))?;
+    }
     for target in [WINDOWS, MACOS] {
         println!("      {target}");
         let mut cargo = compiler.cargo(&cache);
@@ -78,8 +92,8 @@ pub fn check() -> Result<()> {
             .env("AR_aarch64_apple_darwin", "ar")
             .env("SDKROOT", "/nonexistent");
         cargo
-            .env("CC_x86_64_pc_windows_msvc", &stand_in)
-            .env("AR_x86_64_pc_windows_msvc", "true");
+            .env("CC_x86_64_pc_windows_msvc", &windows)
+            .env("AR_x86_64_pc_windows_msvc", &windows);
         process::show(&mut cargo)?;
     }
     Ok(())
