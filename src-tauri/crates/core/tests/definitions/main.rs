@@ -1,35 +1,36 @@
 //! Workflows and own roles as a client asks for them: real files, a real repository, the real sandbox, real undo. The
-//! program builds its own sandboxes, so it has its own `main` and its own small list of tests.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+//! program builds its own sandboxes, so it has its own `main`.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod bed;
 
 use bed::{Bed, text, values};
+use libtest_mimic::{Arguments, Trial};
 use paddock_core::protocol::*;
+use std::future::Future;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
+use std::process::ExitCode;
 
-fn main() {
+fn main() -> ExitCode {
     paddock_core::run_helper_if_asked();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        deletion_and_its_undo().await;
-        println!("deletion_and_its_undo ... ok");
-        renaming_and_its_undo().await;
-        println!("renaming_and_its_undo ... ok");
-        discard_and_its_undo().await;
-        println!("discard_and_its_undo ... ok");
-        a_world_that_changed().await;
-        println!("a_world_that_changed ... ok");
-        a_file_of_the_project().await;
-        println!("a_file_of_the_project ... ok");
-        a_role_of_the_project().await;
-        println!("a_role_of_the_project ... ok");
-    });
-    println!("6 passed, 0 failed");
+    let trials = vec![
+        trial("deletion_and_its_undo", deletion_and_its_undo),
+        trial("renaming_and_its_undo", renaming_and_its_undo),
+        trial("discard_and_its_undo", discard_and_its_undo),
+        trial("a_world_that_changed", a_world_that_changed),
+        trial("a_file_of_the_project", a_file_of_the_project),
+        trial("a_role_of_the_project", a_role_of_the_project),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn trial<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().build()?.block_on(test());
+        Ok(())
+    })
 }
 
 async fn deletion_and_its_undo() {
