@@ -5,6 +5,7 @@
 
 mod bed;
 mod commands;
+mod events;
 mod folder;
 mod formats;
 mod sub_agents;
