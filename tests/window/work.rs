@@ -75,6 +75,19 @@ impl Work {
         self.desktop.page.click("[data-testid=composer-send]").await
     }
 
+    /// A new session, once nothing of the one before is seen.
+    async fn begin_anew(&self, before: &str) -> Result<()> {
+        self.desktop.page.click("[data-testid=new-session]").await?;
+        let script = "return document.querySelector('main').innerText.includes(arguments[0])";
+        for _ in 0..100 {
+            if self.desktop.page.execute(script, &[json!(before)]).await? == json!(false) {
+                return Ok(());
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        anyhow::bail!("the session before is still shown")
+    }
+
     async fn shows(&self, words: &str) -> Result<()> {
         // What the driver calls an element's text leaves out names that are cut off at the edge.
         let script = "return document.querySelector('#app').innerText.includes(arguments[0])";
@@ -258,12 +271,12 @@ async fn the_guard_the_breaker_and_a_question_ask_in_the_window() -> Result<()> 
     work.press("North").await?;
     page.click("[data-testid=answer]:not(.waiting)").await?;
     work.shows("North it is.").await?;
-    page.click("[data-testid=new-session]").await?;
+    work.begin_anew("North it is.").await?;
     work.say("Turn round.").await?;
     work.shows("going in circles").await?;
     work.picture("work-8-guard").await?;
     page.click("[data-testid=stop]").await?;
-    page.click("[data-testid=new-session]").await?;
+    work.begin_anew("going in circles").await?;
     work.say("Find the beds.").await?;
     work.shows("three times in a row").await?;
     work.picture("work-9-breaker").await
