@@ -278,7 +278,7 @@ async fn the_guard_the_breaker_and_a_question_ask_in_the_window() -> Result<()> 
     page.click("[data-testid=stop]").await?;
     work.begin_anew("going in circles").await?;
     work.say("Find the beds.").await?;
-    work.shows("three times in a row").await?;
+    work.shows("3 times in a row").await?;
     work.picture("work-9-breaker").await
 }
 
