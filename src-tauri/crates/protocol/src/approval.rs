@@ -43,6 +43,14 @@ pub struct ApprovalRequest {
     pub renewed: bool,
     /// Asked before the program was started again.
     pub from_before_restart: bool,
+    /// A call that runs already asks for this as well; the number tells its questions apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub ask: Option<u32>,
+    /// The command ran and the sandbox refused it something; it would run again with just that allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub again: Option<RefusedRun>,
     /// The sub-agent that asks; absent for the turn itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
@@ -94,8 +102,46 @@ pub enum ApprovalBody {
         #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<FileBase>>", optional))]
         base: Vec<FileBase>,
     },
+    /// A connection.
+    Connect {
+        host: String,
+        port: u16,
+        reach: HostReach,
+        /// `GET https://…`, when it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        request: Option<String>,
+        /// The command that wants it; absent when Paddock itself would connect.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        command: Option<String>,
+    },
     /// Any other call: its arguments as they are.
     Other,
+}
+
+/// Where the addresses of a host are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum HostReach {
+    Public,
+    /// A network of one's own: home, company.
+    Private,
+    /// This machine.
+    Loopback,
+    /// Not looked up yet.
+    Unknown,
+}
+
+/// A run of a command that the sandbox refused something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct RefusedRun {
+    /// Exactly what was refused.
+    pub refused: Vec<Access>,
+    /// What the run came to; the model gets it when the person does not allow more.
+    pub output: Box<CallOutput>,
 }
 
 impl ApprovalBody {
@@ -108,7 +154,7 @@ impl ApprovalBody {
                 size: None,
             }],
             ApprovalBody::Changes { base, .. } | ApprovalBody::Delete { base, .. } => base.clone(),
-            ApprovalBody::Command { .. } | ApprovalBody::Other => Vec::new(),
+            ApprovalBody::Command { .. } | ApprovalBody::Connect { .. } | ApprovalBody::Other => Vec::new(),
         }
     }
 }
@@ -143,11 +189,25 @@ pub struct SandboxSummary {
     pub confined: bool,
     /// "full", "reduced" or "none".
     pub tier: String,
-    pub network: bool,
+    pub network: NetworkLevel,
     /// The project is mounted read-only.
     pub read_only: bool,
     /// What is not enforced, one sentence each.
     pub gaps: Vec<String>,
+}
+
+/// What network commands see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkLevel {
+    /// A loopback of their own and nothing else.
+    #[default]
+    Off,
+    /// Each host is asked for.
+    Asks,
+    /// The network of the machine.
+    Open,
 }
 
 /// Identity of a file's content: hex SHA-256, or absent.
@@ -194,6 +254,10 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "bindings", ts(optional))]
         edited_arguments: Option<String>,
+        /// The rule to keep, when it is another one than the request proposes. It must cover this call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        rule: Option<RuleWish>,
     },
     Reject {
         /// Goes to the model as written.
@@ -204,6 +268,15 @@ pub enum Decision {
         #[serde(default)]
         pause: bool,
     },
+}
+
+/// What of a rule the person may choose in an approval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct RuleWish {
+    pub shape: RuleShape,
+    #[serde(default)]
+    pub end: RuleEnd,
 }
 
 /// Why an approval no longer waits.

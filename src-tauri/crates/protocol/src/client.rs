@@ -118,6 +118,39 @@ pub enum Request {
         session: SessionId,
         process: ProcessId,
     },
+    /// Rules of the project and of all projects; answered with [`Reply::Rules`].
+    Rules {
+        project: String,
+    },
+    /// Keep a rule of scope project or everywhere; answered with [`Reply::Rules`].
+    SaveRule {
+        project: String,
+        rule: RuleDraft,
+    },
+    /// Answered with [`Reply::Rules`].
+    RemoveRule {
+        project: String,
+        rule: RuleId,
+    },
+    /// What such a rule would mean; answered with [`Reply::RulePreview`].
+    PreviewRule {
+        project: String,
+        shape: RuleShape,
+        answer: RuleAnswer,
+    },
+    /// What would be said to a command now; answered with [`Reply::Judged`].
+    JudgeCommand {
+        project: String,
+        command: String,
+    },
+    /// What an iteration sent and got, or the whole of one call; answered with [`Reply::Raw`].
+    Raw {
+        session: SessionId,
+        turn: TurnId,
+        iteration: u32,
+    },
+    /// Look at keyring, storage and the like, and really try the sandbox; answered with [`Reply::Health`].
+    Health,
     /// One tiny request; answered with [`Reply::ModelChecked`] or an error with a remedy.
     CheckModel {
         model: ModelChoice,
@@ -144,6 +177,11 @@ pub enum Reply {
     Metrics { metrics: Box<Metrics> },
     Decisions { decisions: Vec<DecisionLine> },
     ModelChecked { first_byte: Millis },
+    Rules { rules: Vec<RuleInfo> },
+    RulePreview { preview: RulePreview },
+    Judged { judged: Judged },
+    Raw { exchanges: Vec<RawExchange> },
+    Health { items: Vec<HealthItem> },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,4 +210,80 @@ pub struct ProjectFacts {
     pub git: bool,
     /// Project guide files that would be used, relative paths.
     pub guides: Vec<String>,
+}
+
+/// One request to a model's server and what came back, byte for byte as text, keys masked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct RawExchange {
+    /// Counts the requests of the iteration from 1.
+    pub attempt: u32,
+    pub at: Timestamp,
+    /// Method and address.
+    pub address: String,
+    /// JSON body of the request.
+    pub request: String,
+    /// Body of the response as it came; what came until it was dropped.
+    pub response: String,
+    /// HTTP status; absent when there was no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub status: Option<u16>,
+    /// Bytes that were left out at the end of request or response.
+    #[serde(default)]
+    #[cfg_attr(feature = "bindings", ts(type = "number"))]
+    pub cut: u64,
+}
+
+/// One line of the health page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct HealthItem {
+    /// `sandbox`, `keyring`, `storage`, `shell`, `certificates`, …
+    pub key: String,
+    pub state: HealthState,
+    /// One line: what is so.
+    pub says: String,
+    /// Exact steps for this system, when there is something to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub remedy: Option<String>,
+    /// What was tried.
+    pub trials: Vec<Trial>,
+    pub tested: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum HealthState {
+    Good,
+    Warning,
+    Bad,
+}
+
+/// One thing that was really tried on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct Trial {
+    /// Stable name: `write_outside`, `survivor`, …
+    pub key: String,
+    /// What was tried, in words.
+    pub tried: String,
+    pub outcome: TrialOutcome,
+    /// What was seen.
+    pub evidence: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub remedy: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum TrialOutcome {
+    /// The fence held, or the ordinary work went.
+    Held,
+    Broken,
+    NotTried,
 }

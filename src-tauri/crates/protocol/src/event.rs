@@ -90,6 +90,13 @@ pub enum EventMsg {
     RuleAdded {
         rule: Rule,
     },
+    RuleRemoved {
+        rule: RuleId,
+    },
+    /// The rules that hold beyond the session, as they are now.
+    RulesLoaded {
+        rules: Vec<Rule>,
+    },
     /// The person said that the guard's pattern or the breaker's tool is fine for the rest of the turn.
     CauseAllowed {
         turn: TurnId,
@@ -233,4 +240,6 @@ pub enum PauseCause {
     Guard { pattern: GuardPattern },
     Breaker { tool: String },
     Model { error: ModelError },
+    /// The check says again and again that the work is not done.
+    Check { command: String, attempts: u32 },
 }

@@ -209,6 +209,14 @@ pub struct CallItem {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "bindings", ts(as = "Option<bool>", optional))]
     pub terminate: bool,
+    /// The sandbox refused its first run something; it waits, or runs again, with just that allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub again: Option<RefusedRun>,
+    /// Paddock made this call itself, to see whether the work is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub check: Option<CheckRun>,
     /// What a `delegate` call started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
@@ -216,6 +224,16 @@ pub struct CallItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub output: Option<CallOutput>,
+}
+
+/// One run of the command that says whether the work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct CheckRun {
+    /// Counts from 1; starts again when the person goes on after a pause.
+    pub attempt: u32,
+    /// After so many failures the turn pauses.
+    pub of: u32,
 }
 
 /// A sub-agent as the row of its call shows it. Its timeline is the session's own.
@@ -325,6 +343,22 @@ pub struct CallOutput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub facts: Option<OutputFacts>,
+    /// Ended by its own time limit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<bool>", optional))]
+    pub timed_out: bool,
+    /// Exactly what the sandbox refused, as far as it is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<Access>>", optional))]
+    pub refused: Vec<Access>,
+    /// Number of secrets that were masked in `text`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<u32>", optional))]
+    pub masked: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Facts of an output by kind of tool, for one short text at the end of a row.

@@ -111,6 +111,18 @@ pub enum Op {
     },
     /// Do not wait for the folder any longer; the message stays in the queue.
     StopWaiting,
+    /// A command that has to succeed before a turn that changed something is done; `None` = no check.
+    SetDoneWhen {
+        command: Option<String>,
+    },
+    /// Take a rule of this turn or session back.
+    RemoveRule {
+        rule: RuleId,
+    },
+    /// The rules that hold beyond the session have changed. Sent by the core alone.
+    LoadRules {
+        rules: Vec<Rule>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,6 +25,10 @@ pub struct SessionConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub fallback: Option<Fallback>,
+    /// A command that has to succeed before a turn that changed something is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub done_when: Option<String>,
     /// The call that started this session as a sub-agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
@@ -148,6 +152,9 @@ pub struct SessionSnapshot {
     /// Number of all items of the session.
     pub item_count: u32,
     pub approvals: Vec<ApprovalRequest>,
+    /// All rules in force.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
     pub queue: Queue,
     /// The task list, as the agent last left it.
     pub plan: Vec<PlanTask>,

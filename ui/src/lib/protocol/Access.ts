@@ -4,4 +4,8 @@ import type { ProtectedPlace } from "./ProtectedPlace";
 /**
  * What a call would touch, declared by its tool before it runs. Paths are relative to the project, with `/`.
  */
-export type Access = { "access": "read", path: string, } | { "access": "write", path: string, } | { "access": "delete", path: string, } | { "access": "exec", command: string, } | { "access": "network", host: string, } | { "access": "outside", path: string, write: boolean, } | { "access": "protected", path: string, write: boolean, place: ProtectedPlace, } | { "access": "external", server: string, tool: string, };
+export type Access = { "access": "read", path: string, } | { "access": "write", path: string, } | { "access": "delete", path: string, } | { "access": "exec", command: string, } | { "access": "network", host: string, } | { "access": "outside", path: string, write: boolean, 
+/**
+ * Where in the project it leaves: the link, or the part with `..`.
+ */
+through?: string, } | { "access": "protected", path: string, write: boolean, place: ProtectedPlace, } | { "access": "external", server: string, tool: string, };

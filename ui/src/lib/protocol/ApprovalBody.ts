@@ -2,6 +2,7 @@
 import type { FileBase } from "./FileBase";
 import type { FileChange } from "./FileChange";
 import type { FileVersion } from "./FileVersion";
+import type { HostReach } from "./HostReach";
 import type { Millis } from "./Millis";
 import type { SandboxSummary } from "./SandboxSummary";
 import type { Segment } from "./Segment";
@@ -30,4 +31,12 @@ base: Array<FileBase>, } | { "body": "delete", files: Array<FileChange>,
 /**
  * States of the files, checked again before the first one is removed.
  */
-base?: Array<FileBase>, } | { "body": "other" };
+base?: Array<FileBase>, } | { "body": "connect", host: string, port: number, reach: HostReach, 
+/**
+ * `GET https://…`, when it is known.
+ */
+request?: string, 
+/**
+ * The command that wants it; absent when Paddock itself would connect.
+ */
+command?: string, } | { "body": "other" };

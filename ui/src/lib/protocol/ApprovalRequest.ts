@@ -6,6 +6,7 @@ import type { ApprovalId } from "./ApprovalId";
 import type { ApprovalOrigin } from "./ApprovalOrigin";
 import type { CallId } from "./CallId";
 import type { ItemId } from "./ItemId";
+import type { RefusedRun } from "./RefusedRun";
 import type { RiskClass } from "./RiskClass";
 import type { RuleShape } from "./RuleShape";
 import type { Timestamp } from "./Timestamp";
@@ -51,6 +52,14 @@ renewed: boolean,
  * Asked before the program was started again.
  */
 from_before_restart: boolean, 
+/**
+ * A call that runs already asks for this as well; the number tells its questions apart.
+ */
+ask?: number, 
+/**
+ * The command ran and the sandbox refused it something; it would run again with just that allowed.
+ */
+again?: RefusedRun, 
 /**
  * The sub-agent that asks; absent for the turn itself.
  */

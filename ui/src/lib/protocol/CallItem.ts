@@ -2,6 +2,8 @@
 import type { CallId } from "./CallId";
 import type { CallOutput } from "./CallOutput";
 import type { CallVerdict } from "./CallVerdict";
+import type { CheckRun } from "./CheckRun";
+import type { RefusedRun } from "./RefusedRun";
 import type { RiskClass } from "./RiskClass";
 import type { SubAgent } from "./SubAgent";
 import type { Timestamp } from "./Timestamp";
@@ -43,6 +45,14 @@ overdue?: boolean,
  * The text dialects' flag: the turn ends after this call.
  */
 terminate?: boolean, 
+/**
+ * The sandbox refused its first run something; it waits, or runs again, with just that allowed.
+ */
+again?: RefusedRun, 
+/**
+ * Paddock made this call itself, to see whether the work is done.
+ */
+check?: CheckRun, 
 /**
  * What a `delegate` call started.
  */

@@ -17,6 +17,7 @@ import type { ProcessEnd } from "./ProcessEnd";
 import type { ProcessId } from "./ProcessId";
 import type { Queue } from "./Queue";
 import type { Rule } from "./Rule";
+import type { RuleId } from "./RuleId";
 import type { SessionConfig } from "./SessionConfig";
 import type { TurnEnd } from "./TurnEnd";
 import type { TurnId } from "./TurnId";
@@ -53,4 +54,4 @@ first_byte: Millis, } | { "type": "item_started", item: Item, } | { "type": "ite
 /**
  * Length in UTF-16 units of what came before on this channel in this item: a gap can be seen.
  */
-offset: number, text: string, } | { "type": "approval_requested", approval: ApprovalRequest, } | { "type": "approval_resolved", approval: ApprovalId, outcome: ApprovalOutcome, } | { "type": "rule_added", rule: Rule, } | { "type": "cause_allowed", turn: TurnId, cause: PauseCause, } | { "type": "queue_changed", queue: Queue, } | { "type": "plan_changed", tasks: Array<PlanTask>, } | { "type": "process_started", process: Process, } | { "type": "process_ended", process: ProcessId, end: ProcessEnd, } | { "type": "sub_agent_used", call: CallId, usage: Usage, } | { "type": "workflow_started", plan: WorkflowPlan, } | { "type": "workflow_stepped", step: number, } | { "type": "workflow_answered", name: string, answer: string, } | { "type": "workflow_ended", end: WorkflowEnd, } | { "type": "folder_awaited", waiting: boolean, } | { "type": "turn_ended", turn: TurnId, end: TurnEnd, } | { "type": "op_refused", error: ClientError, };
+offset: number, text: string, } | { "type": "approval_requested", approval: ApprovalRequest, } | { "type": "approval_resolved", approval: ApprovalId, outcome: ApprovalOutcome, } | { "type": "rule_added", rule: Rule, } | { "type": "rule_removed", rule: RuleId, } | { "type": "rules_loaded", rules: Array<Rule>, } | { "type": "cause_allowed", turn: TurnId, cause: PauseCause, } | { "type": "queue_changed", queue: Queue, } | { "type": "plan_changed", tasks: Array<PlanTask>, } | { "type": "process_started", process: Process, } | { "type": "process_ended", process: ProcessId, end: ProcessEnd, } | { "type": "sub_agent_used", call: CallId, usage: Usage, } | { "type": "workflow_started", plan: WorkflowPlan, } | { "type": "workflow_stepped", step: number, } | { "type": "workflow_answered", name: string, answer: string, } | { "type": "workflow_ended", end: WorkflowEnd, } | { "type": "folder_awaited", waiting: boolean, } | { "type": "turn_ended", turn: TurnId, end: TurnEnd, } | { "type": "op_refused", error: ClientError, };

@@ -12,6 +12,8 @@ import type { OwnRole } from "./OwnRole";
 import type { ProcessId } from "./ProcessId";
 import type { QueuedMessage } from "./QueuedMessage";
 import type { Role } from "./Role";
+import type { Rule } from "./Rule";
+import type { RuleId } from "./RuleId";
 import type { SendMode } from "./SendMode";
 import type { WorkflowPlan } from "./WorkflowPlan";
 
@@ -19,4 +21,4 @@ export type Op = { "op": "send", text: string, mode: SendMode, } | { "op": "deci
 /**
  * The pattern or tool at which the turn paused is fine for the rest of the turn.
  */
-allow_cause: boolean, } | { "op": "extend", limit: LimitKind, by: number, } | { "op": "finish_up" } | { "op": "stop" } | { "op": "end_call", call: CallId, } | { "op": "keep_waiting", call: CallId, } | { "op": "to_background", call: CallId, } | { "op": "end_process", process: ProcessId, } | { "op": "stop_everything" } | { "op": "retry_now" } | { "op": "set_role", role: Role, } | { "op": "set_autonomy", autonomy: Autonomy, } | { "op": "set_model", model: ModelChoice, } | { "op": "set_limits", limits: Limits, } | { "op": "rename", title: string, } | { "op": "undo", call: CallId, } | { "op": "redo", call: CallId, } | { "op": "set_queue", messages: Array<QueuedMessage>, } | { "op": "send_queued", id: number, } | { "op": "release_queue" } | { "op": "set_format", format: CallFormat, } | { "op": "set_fallback", fallback: Fallback | null, } | { "op": "set_own_role", role: OwnRole, } | { "op": "run_workflow", plan: WorkflowPlan, } | { "op": "stop_waiting" };
+allow_cause: boolean, } | { "op": "extend", limit: LimitKind, by: number, } | { "op": "finish_up" } | { "op": "stop" } | { "op": "end_call", call: CallId, } | { "op": "keep_waiting", call: CallId, } | { "op": "to_background", call: CallId, } | { "op": "end_process", process: ProcessId, } | { "op": "stop_everything" } | { "op": "retry_now" } | { "op": "set_role", role: Role, } | { "op": "set_autonomy", autonomy: Autonomy, } | { "op": "set_model", model: ModelChoice, } | { "op": "set_limits", limits: Limits, } | { "op": "rename", title: string, } | { "op": "undo", call: CallId, } | { "op": "redo", call: CallId, } | { "op": "set_queue", messages: Array<QueuedMessage>, } | { "op": "send_queued", id: number, } | { "op": "release_queue" } | { "op": "set_format", format: CallFormat, } | { "op": "set_fallback", fallback: Fallback | null, } | { "op": "set_own_role", role: OwnRole, } | { "op": "run_workflow", plan: WorkflowPlan, } | { "op": "stop_waiting" } | { "op": "set_done_when", command: string | null, } | { "op": "remove_rule", rule: RuleId, } | { "op": "load_rules", rules: Array<Rule>, };

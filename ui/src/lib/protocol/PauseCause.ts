@@ -3,4 +3,4 @@ import type { GuardPattern } from "./GuardPattern";
 import type { LimitReached } from "./LimitReached";
 import type { ModelError } from "./ModelError";
 
-export type PauseCause = { "cause": "person" } | { "cause": "limits", reached: Array<LimitReached>, } | { "cause": "guard", pattern: GuardPattern, } | { "cause": "breaker", tool: string, } | { "cause": "model", error: ModelError, };
+export type PauseCause = { "cause": "person" } | { "cause": "limits", reached: Array<LimitReached>, } | { "cause": "guard", pattern: GuardPattern, } | { "cause": "breaker", tool: string, } | { "cause": "model", error: ModelError, } | { "cause": "check", command: string, attempts: number, };

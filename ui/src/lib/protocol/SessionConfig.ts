@@ -29,6 +29,10 @@ own_role?: OwnRole,
  */
 fallback?: Fallback, 
 /**
+ * A command that has to succeed before a turn that changed something is done.
+ */
+done_when?: string, 
+/**
  * The call that started this session as a sub-agent.
  */
 parent?: ParentCall, 

@@ -4,6 +4,7 @@ import type { Item } from "./Item";
 import type { PlanTask } from "./PlanTask";
 import type { Process } from "./Process";
 import type { Queue } from "./Queue";
+import type { Rule } from "./Rule";
 import type { SessionConfig } from "./SessionConfig";
 import type { SessionId } from "./SessionId";
 import type { Turn } from "./Turn";
@@ -21,7 +22,11 @@ items: Array<Item>,
 /**
  * Number of all items of the session.
  */
-item_count: number, approvals: Array<ApprovalRequest>, queue: Queue, 
+item_count: number, approvals: Array<ApprovalRequest>, 
+/**
+ * All rules in force.
+ */
+rules: Array<Rule>, queue: Queue, 
 /**
  * The task list, as the agent last left it.
  */
