@@ -37,6 +37,7 @@ pub fn sandbox_summary(confinement: &dyn Confinement) -> SandboxSummary {
     let facts = confinement.facts();
     let tier = match facts.tier {
         Tier::Full => "full",
+        Tier::Reduced => "reduced",
         Tier::None => "none",
     };
     SandboxSummary {

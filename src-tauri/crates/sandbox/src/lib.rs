@@ -7,9 +7,10 @@ mod linux;
 mod root;
 
 pub use command::{
-    CommandEnd, CommandExit, CommandLine, CommandSpec, Confinement, Denial, HelperProgram, Limit, Network,
-    OutputChunk, OutputSink, PathGrant, Quarantined, ResourceLimits, RunningCommand, SandboxError,
-    SandboxFacts, SecretFiles, StateDir, Stopper, Stream, Streams, Tier, Unconfined, for_this_machine,
+    AddressReach, Admission, Blocked, CommandEnd, CommandExit, CommandLine, CommandSpec, Confinement, Denial,
+    Gate, HelperProgram, HostGate, HostTarget, Limit, Network, OutputChunk, OutputSink, PathGrant,
+    Quarantined, ResourceLimits, RunningCommand, SandboxError, SandboxFacts, SecretFiles, StateDir, Stopper,
+    Stream, Streams, Tier, Trial, TrialOutcome, Unconfined, address_reach, for_this_machine,
 };
 pub use root::{
     Entry, FileStamp, InvalidPath, Kind, MAX_ENTRIES, Metadata, OpenError, PathError, ProjectRoot,

@@ -128,6 +128,7 @@ pub(crate) fn notices(end: &CommandEnd) -> Vec<String> {
             "[started too many processes and was ended]".to_owned()
         }
         CommandExit::LimitExceeded(Limit::Memory) => "[used too much memory and was ended]".to_owned(),
+        CommandExit::LimitExceeded(Limit::Disk) => "[wrote too much to the disk and was ended]".to_owned(),
     }];
     // Those of a command that was ended from outside are no news.
     if end.processes_ended > 0 && !matches!(end.exit, CommandExit::Stopped | CommandExit::TimedOut) {

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::blocked::Blocked;
+
 /// How a command ended and what was noticed about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandEnd {
@@ -15,6 +17,8 @@ pub struct CommandEnd {
     pub output_dropped: u64,
     /// Likely refusals by the sandbox, guessed from a failed command's output.
     pub denials: Vec<Denial>,
+    /// The exact things that were refused and that a grant would allow.
+    pub blocked: Vec<Blocked>,
     /// What was moved out of the project because it would run later outside of the sandbox.
     pub quarantined: Vec<Quarantined>,
 }
@@ -44,6 +48,7 @@ impl CommandExit {
 pub enum Limit {
     Processes,
     Memory,
+    Disk,
 }
 
 /// A likely refusal by the sandbox.

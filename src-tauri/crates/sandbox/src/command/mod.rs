@@ -3,26 +3,32 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) mod audit;
+mod blocked;
 #[cfg(target_os = "linux")]
 pub(crate) mod denial;
 mod end;
 pub(crate) mod environment;
+mod gate;
 #[cfg(target_os = "linux")]
 mod gitconfig;
 pub(crate) mod running;
 mod spec;
+mod trial;
 mod unconfined;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use blocked::Blocked;
 pub use end::{CommandEnd, CommandExit, Denial, Limit, Quarantined};
+pub use gate::{AddressReach, Admission, Gate, HostGate, HostTarget, address_reach};
 pub use running::{OutputChunk, OutputSink, RunningCommand, Stopper, Stream};
 pub use spec::{
     CommandLine, CommandSpec, HelperProgram, Network, PathGrant, ResourceLimits, SecretFiles, StateDir,
     Streams,
 };
+pub use trial::{Trial, TrialOutcome};
 pub use unconfined::Unconfined;
 
 /// How a machine holds commands in the project.
@@ -32,6 +38,12 @@ pub trait Confinement: Send + Sync {
 
     /// Starts a command. Blocks until it runs (about 10 ms); call it from a blocking context.
     fn start(&self, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError>;
+
+    /// Really tries the fence on this machine, in a project of its own in a temporary folder, and says what held. Blocks for
+    /// one or two seconds.
+    fn prove(&self, state: &StateDir) -> Vec<Trial> {
+        trial::prove(&|spec, output| self.start(spec, output), state)
+    }
 }
 
 /// How far commands are confined.
@@ -40,6 +52,8 @@ pub trait Confinement: Send + Sync {
 pub enum Tier {
     /// Nothing but a process group and the environment: every command must ask.
     None,
+    /// Files are held by the kernel, but not everything else of the threat model; the gaps say what. Every command must ask.
+    Reduced,
     /// Everything named in the threat model holds by the kernel.
     Full,
 }

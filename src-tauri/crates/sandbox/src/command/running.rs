@@ -88,6 +88,7 @@ fn lost() -> CommandEnd {
         processes_ended: 0,
         output_dropped: 0,
         denials: Vec::new(),
+        blocked: Vec::new(),
         quarantined: Vec::new(),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::gate::Gate;
 use crate::{ProjectRoot, RelativePath};
 
 /// One command and its bounds. A read-only root makes the whole project read-only for the command.
@@ -17,6 +18,8 @@ pub struct CommandSpec {
     pub folder: RelativePath,
     pub state: StateDir,
     pub network: Network,
+    /// Who decides about connections with `Network::Asks`; without one all are refused.
+    pub gate: Option<Gate>,
     /// None: no limit.
     pub time_limit: Option<Duration>,
     /// Values added to the allowed part of the own environment; names chosen by the person.
@@ -60,6 +63,7 @@ impl CommandSpec {
             folder: RelativePath::root(),
             state,
             network: Network::Off,
+            gate: None,
             time_limit: Some(Duration::from_secs(120)),
             environment: Vec::new(),
             output_limit: 16 * 1024 * 1024,
@@ -88,6 +92,8 @@ pub enum CommandLine {
 pub enum Network {
     /// A loopback of its own and nothing else.
     Off,
+    /// The same, and a proxy that asks the gate of the command about every connection.
+    Asks,
     /// The network of the machine, its loopback included.
     Host,
 }
@@ -127,6 +133,8 @@ pub struct ResourceLimits {
     pub memory: u64,
     /// Bytes of one written file.
     pub file_size: u64,
+    /// Bytes that all files of the project together may grow by.
+    pub disk: u64,
 }
 
 impl Default for ResourceLimits {
@@ -137,6 +145,7 @@ impl Default for ResourceLimits {
             process_memory: 4 * GIB,
             memory: 6 * GIB,
             file_size: 4 * GIB,
+            disk: 20 * GIB,
         }
     }
 }

@@ -178,6 +178,7 @@ fn supervise(mut child: Child, pumps: Vec<Pump>, supervision: Supervision) {
         processes_ended: 0,
         output_dropped: dropped,
         denials: Vec::new(),
+        blocked: Vec::new(),
         quarantined: Vec::new(),
     });
 }

@@ -310,6 +310,7 @@ impl Confined {
             processes_ended,
             output_dropped,
             denials,
+            blocked: Vec::new(),
             quarantined,
         });
     }
