@@ -6,7 +6,7 @@ use paddock_protocol::{
     Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileBase, FileVersion, Millis, PlanTask,
     SandboxSummary, UndoFact, Verb,
 };
-use paddock_sandbox::{Confinement, ProjectRoot, RelativePath, StateDir};
+use paddock_sandbox::{Confinement, Gate, PathGrant, ProjectRoot, RelativePath, StateDir};
 use std::sync::Arc;
 
 /// A tool with its input type erased. Arguments are raw JSON text; they are checked against the schema here,
@@ -98,6 +98,13 @@ pub struct CallContext {
     pub approved: Vec<FileBase>,
     /// The person approved access to protected places of this call.
     pub protected_granted: bool,
+    /// Places outside of the project that this call may reach: approved for it, or by a rule. A folder ends in `/` in the
+    /// access and is the folder itself here.
+    pub outside: Vec<PathGrant>,
+    /// Hosts that this call itself may connect to.
+    pub hosts: Vec<String>,
+    /// Asked for each connection of a command; none: commands have no network.
+    pub gate: Option<Gate>,
     pub live: LiveOutput,
     pub before: KeepBefore,
     pub after: KeepAfter,
