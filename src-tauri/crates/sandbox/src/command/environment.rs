@@ -96,7 +96,7 @@ const SET: &[(&str, &str)] = &[
 ];
 
 /// The values of toolchain variables that name folders; a sandbox lets commands read them.
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 pub(crate) const TOOLCHAIN_FOLDERS: &[&str] = &[
     "RUSTUP_HOME",
     "GOROOT",

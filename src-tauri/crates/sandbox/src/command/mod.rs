@@ -1,15 +1,12 @@
 //! Commands of the model, run by a shell or directly. What a command may reach is one `CommandSpec`; how the machine holds
 //! it there differs by system and stands behind `Confinement`. A command never outlives its `RunningCommand`.
 
-#[cfg(target_os = "linux")]
 pub(crate) mod audit;
 mod blocked;
-#[cfg(target_os = "linux")]
 pub(crate) mod denial;
 mod end;
 pub(crate) mod environment;
 mod gate;
-#[cfg(target_os = "linux")]
 mod gitconfig;
 pub(crate) mod running;
 mod spec;

@@ -189,7 +189,7 @@ impl HelperProgram {
         Self(path.into().into_os_string())
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(unix)]
     pub(crate) fn path(&self) -> &std::ffi::OsStr {
         &self.0
     }

@@ -71,7 +71,6 @@ impl ProjectRoot {
             permissions,
         };
         replace(&folder, name, &new, mode).map_err(|error| Failure::Io(error).at(path))?;
-        #[cfg(target_os = "linux")]
         self.shared
             .own
             .note(folder.place.child(&name.to_string_lossy()), bytes);

@@ -4,12 +4,10 @@
 
 mod changes;
 mod error;
-#[cfg(target_os = "linux")]
 pub(crate) mod inventory;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
 mod opening;
-#[cfg(target_os = "linux")]
 mod own;
 #[cfg(any(not(target_os = "linux"), feature = "portable"))]
 mod portable;
@@ -47,7 +45,6 @@ struct Shared {
     tree: Tree,
     canonical: PathBuf,
     opened_as: PathBuf,
-    #[cfg(target_os = "linux")]
     own: own::OwnWrites,
 }
 
@@ -274,7 +271,6 @@ impl ProjectRoot {
     }
 
     /// Where a path really ends, links that stay in the project followed.
-    #[cfg(target_os = "linux")]
     pub(crate) fn real(&self, path: &RelativePath) -> Result<RelativePath, PathError> {
         self.tree()
             .real(path)
@@ -282,12 +278,10 @@ impl ProjectRoot {
     }
 
     /// What was written through this root and its clones.
-    #[cfg(target_os = "linux")]
     pub(crate) fn wrote(&self, place: &RelativePath, bytes: &[u8]) -> bool {
         self.shared.own.holds(place, bytes)
     }
 
-    #[cfg(target_os = "linux")]
     pub(crate) fn wrote_below(&self, place: &RelativePath) -> bool {
         self.shared.own.any_below(place)
     }

@@ -86,7 +86,6 @@ impl ProjectRoot {
             tree,
             canonical,
             opened_as,
-            #[cfg(target_os = "linux")]
             own: super::own::OwnWrites::default(),
         });
         Ok(Self {
