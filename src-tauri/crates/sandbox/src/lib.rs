@@ -13,8 +13,8 @@ pub use command::{
     Stream, Streams, Tier, Trial, TrialOutcome, Unconfined, address_reach, for_this_machine,
 };
 pub use root::{
-    Entry, FileStamp, InvalidPath, Kind, MAX_ENTRIES, Metadata, OpenError, PathError, ProjectRoot,
-    Protection, ProtectionKind, Reach, RelativePath, WriteMode,
+    Entry, FileStamp, InvalidPath, Kind, MAX_ENTRIES, Metadata, OpenError, OutsideError, OutsidePath,
+    PathError, PathPlace, ProjectRoot, Protection, ProtectionKind, Reach, RelativePath, WriteMode,
 };
 
 /// Builds the sandbox and does not return when this process was started for that; otherwise does nothing. Must be the

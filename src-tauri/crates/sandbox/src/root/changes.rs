@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use super::error::{Failure, InvalidPath, PathError};
-use super::protection::{ProtectionKind, protection_of};
+use super::protection::ProtectionKind;
 use super::relative::RelativePath;
 use super::{Folder, Kind, Metadata, ProjectRoot, WriteMode, check_regular};
 
@@ -40,6 +40,7 @@ impl ProjectRoot {
         mode: WriteMode,
         permissions: Option<u32>,
     ) -> Result<(), PathError> {
+        self.in_scope(path)?;
         self.may_change(path)?;
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(project_itself());
@@ -79,14 +80,17 @@ impl ProjectRoot {
 
     /// Makes a folder and the missing ones above it; an existing folder is fine.
     pub fn create_folder(&self, path: &RelativePath) -> Result<(), PathError> {
+        self.in_scope(path)?;
         self.may_change(path)?;
         self.folder_made(path).map(|_| ())
     }
 
     /// Moves a file, link or folder to a name where nothing is.
     pub fn rename(&self, from: &RelativePath, to: &RelativePath) -> Result<(), PathError> {
-        self.may_change(from)?;
-        self.may_change(to)?;
+        for path in [from, to] {
+            self.in_scope(path)?;
+            self.may_change(path)?;
+        }
         let (Some((old_folder, old_name)), Some(parent), Some(new_name)) =
             (self.folder_of(from)?, to.parent(), to.file_name())
         else {
@@ -117,6 +121,14 @@ impl ProjectRoot {
             .map_err(|error| Failure::Io(error).at(path))
     }
 
+    /// Removes a folder that is empty; a link to one is refused.
+    pub fn remove_empty_folder(&self, path: &RelativePath) -> Result<(), PathError> {
+        let (folder, name) = self.changed_entry(path)?;
+        folder
+            .remove_empty_folder(OsStr::new(name))
+            .map_err(|error| Failure::Io(error).at(path))
+    }
+
     /// Removes a folder with everything in it; links in it are removed, not followed. A folder that holds a repository's
     /// `.git` is refused as a whole unless git's internals were granted.
     pub fn remove_folder(&self, path: &RelativePath) -> Result<(), PathError> {
@@ -138,6 +150,7 @@ impl ProjectRoot {
     }
 
     fn changed_entry<'a>(&self, path: &'a RelativePath) -> Result<(Folder, &'a str), PathError> {
+        self.in_scope(path)?;
         self.may_change(path)?;
         let (folder, name) = self.folder_of(path)?.ok_or_else(project_itself)?;
         self.may_change(&folder.place.child(name))?;
@@ -147,9 +160,13 @@ impl ProjectRoot {
     /// Refuses a change in a read-only project and, unless granted, anything in git's internals.
     fn may_change(&self, path: &RelativePath) -> Result<(), PathError> {
         if self.reach.read_only {
-            return Err(PathError::ReadOnly { path: path.clone() });
+            let path = path.clone();
+            return Err(match self.is_outside() {
+                true => PathError::NotGranted { path },
+                false => PathError::ReadOnly { path },
+            });
         }
-        match protection_of(path.components()) {
+        match self.protection_at(path) {
             Some(protection)
                 if protection.kind == ProtectionKind::GitInternals && !self.reach.git_internals =>
             {

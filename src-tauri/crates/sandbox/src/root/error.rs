@@ -29,6 +29,27 @@ pub enum OpenError {
     Io(#[source] io::Error),
 }
 
+/// Why a place outside of the project is not opened. The texts name no path, so that they can go to the model too.
+#[derive(Debug, thiserror::Error)]
+pub enum OutsideError {
+    #[error("this place outside of the project is never opened, because {reason}")]
+    Never { reason: &'static str },
+    /// The path is not absolute, not resolved, no text, or not outside.
+    #[error("the path outside of the project is not spelled as it really is")]
+    NotReal,
+    /// Since it was shown, a link took the place.
+    #[error("a link is at this place outside of the project, and links are not followed there")]
+    Link,
+    #[error("the place outside of the project does not exist")]
+    Missing,
+    #[error("a pipe, socket or device is at this place outside of the project, which is not opened")]
+    Special,
+    #[error("no permission for this place outside of the project")]
+    NoPermission,
+    #[error("this place outside of the project could not be opened: {0}")]
+    Io(#[source] io::Error),
+}
+
 /// Why an access inside of the project was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
@@ -47,6 +68,9 @@ pub enum PathError {
     },
     #[error("the project is read-only in this role, so `{path}` was not changed")]
     ReadOnly { path: RelativePath },
+    /// Outside of the project: not what the person allowed, or a change where only reading was.
+    #[error("`{path}` is not part of what was allowed outside of the project")]
+    NotGranted { path: RelativePath },
     #[error("`{path}` does not exist")]
     NotFound { path: RelativePath },
     #[error("`{path}` exists already")]
@@ -57,6 +81,9 @@ pub enum PathError {
     /// A file was needed, and a link that leads nowhere is there.
     #[error("`{path}` is not a file")]
     NotAFile { path: RelativePath },
+    /// A link that cannot be followed: in a circle, or where none is.
+    #[error("`{path}` is, or runs through, a link that is not followed")]
+    Link { path: RelativePath },
     #[error("`{path}` is a folder")]
     IsAFolder { path: RelativePath },
     #[error("`{path}` is not empty")]
@@ -91,16 +118,20 @@ pub enum InvalidPath {
     TooLong,
     #[error("one of its names is longer than 255 bytes")]
     NameTooLong,
+    #[error("it leads to a name that is no text")]
+    NotText,
     #[error("the project folder itself cannot be the target")]
     ProjectFolder,
     #[error("it has a form that Windows treats specially")]
     WindowsForm,
 }
 
-/// A failure below the policy: either the path led out of the project, or the system said no.
+/// A failure below the policy: the path led out of the project, a link was in the way, or the system said no.
 #[derive(Debug)]
 pub(super) enum Failure {
     Escapes,
+    /// A link stood where none is followed, or links lead in a circle.
+    Link,
     Io(io::Error),
 }
 
@@ -119,6 +150,7 @@ impl Failure {
     pub(super) fn at(self, path: &RelativePath) -> PathError {
         let path = path.clone();
         let error = match self {
+            Self::Link => return PathError::Link { path },
             Self::Escapes => {
                 return PathError::Outside {
                     argument: path.to_string(),

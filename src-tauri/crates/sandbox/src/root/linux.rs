@@ -17,11 +17,14 @@ use super::{Kind, Metadata};
 
 const TRIES: usize = 128;
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
+const NO_LINKS: ResolveFlags = BENEATH.union(ResolveFlags::NO_SYMLINKS);
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 
-/// The handle of the project folder.
+/// The handle of the project folder, or of a folder outside of it.
 #[derive(Debug)]
 pub(super) struct Tree {
     handle: OwnedFd,
+    resolve: ResolveFlags,
 }
 
 /// The handle of one folder in the project and the place where it really is.
@@ -33,53 +36,55 @@ pub(super) struct Folder {
 
 impl Tree {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let handle = fs::open(
-            path,
-            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?;
-        let tree = Self { handle };
-        match beneath(
-            tree.handle.as_fd(),
-            ".",
-            OFlags::PATH | OFlags::DIRECTORY,
-            BENEATH,
-        ) {
+        let handle = fs::open(path, FOLDER | OFlags::CLOEXEC, Mode::empty())?;
+        match beneath(handle.as_fd(), ".", FOLDER, BENEATH) {
             Err(Failure::Io(error)) => Err(error),
-            _ => Ok(tree),
+            _ => Ok(Self {
+                handle,
+                resolve: BENEATH,
+            }),
         }
+    }
+
+    /// Opens an absolute path without following a link anywhere, and follows none below it either.
+    pub(super) fn open_exactly(path: &Path) -> Result<Self, Failure> {
+        let top = fs::open("/", FOLDER | OFlags::CLOEXEC, Mode::empty()).map_err(io::Error::from)?;
+        let below = path.strip_prefix("/").unwrap_or(path);
+        Ok(Self {
+            handle: beneath(top.as_fd(), below, FOLDER, NO_LINKS)?,
+            resolve: NO_LINKS,
+        })
     }
 
     /// Opens a folder, links that stay beneath followed.
     pub(super) fn folder(&self, path: &RelativePath) -> Result<Folder, Failure> {
-        let handle = beneath(
-            self.handle.as_fd(),
-            path.as_str(),
-            OFlags::PATH | OFlags::DIRECTORY,
-            BENEATH,
-        )?;
+        let handle = self.opened(path, FOLDER)?;
         let place = self.place(handle.as_fd())?;
         Ok(Folder { handle, place })
     }
 
     /// What a path is, links that stay beneath followed.
     pub(super) fn metadata(&self, path: &RelativePath) -> Result<Metadata, Failure> {
-        let handle = beneath(self.handle.as_fd(), path.as_str(), OFlags::PATH, BENEATH)?;
+        let handle = self.opened(path, OFlags::PATH)?;
         Ok(metadata(&fs::fstat(&handle).map_err(io::Error::from)?))
     }
 
     /// Where a path really ends, links that stay beneath followed.
     pub(super) fn real(&self, path: &RelativePath) -> Result<RelativePath, Failure> {
-        let handle = beneath(self.handle.as_fd(), path.as_str(), OFlags::PATH, BENEATH)?;
+        let handle = self.opened(path, OFlags::PATH)?;
         Ok(self.place(handle.as_fd())?)
     }
 
     /// Opens a file for reading without waiting for a writer of a pipe; the caller checks what it is.
     pub(super) fn file(&self, path: &RelativePath) -> Result<(File, Metadata), Failure> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let handle = beneath(self.handle.as_fd(), path.as_str(), flags, BENEATH)?;
+        let handle = self.opened(path, flags)?;
         let found = metadata(&fs::fstat(&handle).map_err(io::Error::from)?);
         Ok((File::from(handle), found))
+    }
+
+    fn opened(&self, path: &RelativePath, flags: OFlags) -> Result<OwnedFd, Failure> {
+        beneath(self.handle.as_fd(), path.as_str(), flags, self.resolve)
     }
 
     fn place(&self, handle: BorrowedFd<'_>) -> io::Result<RelativePath> {
@@ -128,13 +133,7 @@ impl Folder {
 
     /// Opens a folder in this folder; a link is refused.
     pub(super) fn subfolder(&self, name: &OsStr) -> Result<Self, Failure> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW;
-        let handle = beneath(
-            self.handle.as_fd(),
-            name,
-            flags,
-            BENEATH | ResolveFlags::NO_SYMLINKS,
-        )?;
+        let handle = beneath(self.handle.as_fd(), name, FOLDER | OFlags::NOFOLLOW, NO_LINKS)?;
         Ok(Self {
             handle,
             place: self.place.child(&name.to_string_lossy()),
@@ -205,6 +204,7 @@ fn beneath(
             // A rename elsewhere in the tree makes the kernel give up; it asks to try again.
             Err(Errno::AGAIN | Errno::INTR) if tries < TRIES => tries += 1,
             Err(Errno::XDEV) => return Err(Failure::Escapes),
+            Err(Errno::LOOP) => return Err(Failure::Link),
             result => return Ok(result.map_err(io::Error::from)?),
         }
     }

@@ -7,7 +7,9 @@ mod error;
 pub(crate) mod inventory;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
+mod never;
 mod opening;
+mod outside;
 mod own;
 #[cfg(any(not(target_os = "linux"), feature = "portable"))]
 mod portable;
@@ -22,9 +24,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-pub use error::{InvalidPath, OpenError, PathError};
+pub use error::{InvalidPath, OpenError, OutsideError, PathError};
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 use linux::{Folder, Tree};
+pub use outside::{OutsidePath, PathPlace};
 #[cfg(any(not(target_os = "linux"), feature = "portable"))]
 use portable::{Folder, Tree};
 pub use protection::{Protection, ProtectionKind};
@@ -33,7 +36,7 @@ pub use relative::RelativePath;
 /// How many entries of one folder are listed at most.
 pub const MAX_ENTRIES: usize = 100_000;
 
-/// The open project folder. Cheap to clone; clones share the handle.
+/// The open project folder, or one place outside of it that a person allowed. Cheap to clone; clones share the handle.
 #[derive(Debug, Clone)]
 pub struct ProjectRoot {
     shared: Arc<Shared>,
@@ -45,6 +48,10 @@ struct Shared {
     tree: Tree,
     canonical: PathBuf,
     opened_as: PathBuf,
+    /// Where Paddock keeps its own data.
+    own_data: Option<PathBuf>,
+    /// For a place outside of the project: the only part of this folder that may be touched.
+    outside: Option<RelativePath>,
     own: own::OwnWrites,
 }
 
@@ -170,6 +177,7 @@ impl ProjectRoot {
 
     /// Facts about what a path leads to; links that stay in the project are followed.
     pub fn metadata(&self, path: &RelativePath) -> Result<Metadata, PathError> {
+        self.in_scope(path)?;
         self.tree()
             .metadata(path)
             .map_err(|failure| self.explain(failure, path))
@@ -177,6 +185,7 @@ impl ProjectRoot {
 
     /// Facts about the path itself: a link is reported as a link.
     pub fn link_metadata(&self, path: &RelativePath) -> Result<Metadata, PathError> {
+        self.in_scope(path)?;
         let Some((folder, name)) = self.folder_of(path)? else {
             return self.metadata(path);
         };
@@ -235,6 +244,7 @@ impl ProjectRoot {
 
     /// The entries of a folder by name, at most [`MAX_ENTRIES`]; no link is followed.
     pub fn read_dir(&self, path: &RelativePath) -> Result<Vec<Entry>, PathError> {
+        self.in_scope(path)?;
         let folder = self
             .tree()
             .folder(path)
@@ -261,13 +271,24 @@ impl ProjectRoot {
     /// The protection of a path: of its spelling, and of the place where it really ends. A path that cannot be resolved is
     /// judged by its spelling alone.
     pub fn protection(&self, path: &RelativePath) -> Option<Protection> {
-        protection::protection_of(path.components()).or_else(|| {
+        self.protection_at(path).or_else(|| {
             let real = self.tree().real(path).ok().or_else(|| {
                 let (folder, name) = self.folder_of(path).ok()??;
                 Some(folder.place.child(name))
             })?;
-            protection::protection_of(real.components())
+            self.protection_at(&real)
         })
+    }
+
+    /// The protection of a spelling. Outside of the project the names above count too: a granted folder may itself be
+    /// part of something protected.
+    fn protection_at(&self, path: &RelativePath) -> Option<Protection> {
+        if !self.is_outside() {
+            return protection::protection_of(path.components());
+        }
+        let above = self.path().to_string_lossy();
+        let names = above.split(['/', '\\']).chain(path.components());
+        protection::protection_outside(names)
     }
 
     /// Where a path really ends, links that stay in the project followed.
@@ -307,6 +328,14 @@ impl ProjectRoot {
         if !matches!(failure, error::Failure::Escapes) {
             return failure.at(path);
         }
+        PathError::Outside {
+            argument: path.to_string(),
+            leaves_at: self.leaving_part(path),
+        }
+    }
+
+    /// The link at which a path leaves the project.
+    fn leaving_part(&self, path: &RelativePath) -> String {
         let mut part = RelativePath::root();
         for name in path.components() {
             part = part.child(name);
@@ -314,10 +343,7 @@ impl ProjectRoot {
                 break;
             }
         }
-        PathError::Outside {
-            argument: path.to_string(),
-            leaves_at: part.to_string(),
-        }
+        part.to_string()
     }
 }
 

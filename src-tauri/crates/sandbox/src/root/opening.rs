@@ -71,8 +71,9 @@ impl ProjectRoot {
         let canonical = path.canonicalize().map_err(refusal)?;
         let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
         check_place(&canonical, home.as_deref())?;
-        if let Some(own_data) = own_data.and_then(|folder| folder.canonicalize().ok())
-            && (canonical.starts_with(&own_data) || own_data.starts_with(&canonical))
+        let own_data = own_data.and_then(|folder| folder.canonicalize().ok());
+        if let Some(own_data) = &own_data
+            && (canonical.starts_with(own_data) || own_data.starts_with(&canonical))
         {
             return Err(OpenError::OwnData);
         }
@@ -86,6 +87,8 @@ impl ProjectRoot {
             tree,
             canonical,
             opened_as,
+            own_data,
+            outside: None,
             own: super::own::OwnWrites::default(),
         });
         Ok(Self {

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use cap_std::fs::{Dir, OpenOptions};
@@ -13,10 +13,11 @@ use super::error::Failure;
 use super::relative::RelativePath;
 use super::{Kind, Metadata};
 
-/// The handle of the project folder.
+/// The handle of the project folder, or of a folder outside of it.
 #[derive(Debug)]
 pub(super) struct Tree {
     handle: Dir,
+    follows_links: bool,
 }
 
 /// The handle of one folder in the project and the place where it really is.
@@ -30,13 +31,39 @@ impl Tree {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self {
             handle: Dir::open_ambient_dir(path, cap_std::ambient_authority())?,
+            follows_links: true,
+        })
+    }
+
+    /// Opens an absolute path without following a link anywhere, and follows none below it either.
+    pub(super) fn open_exactly(path: &Path) -> Result<Self, Failure> {
+        let top: PathBuf = path
+            .components()
+            .take_while(|part| !matches!(part, Component::Normal(_)))
+            .collect();
+        let mut folder = Folder {
+            handle: Dir::open_ambient_dir(&top, cap_std::ambient_authority())?,
+            place: RelativePath::root(),
+        };
+        for part in path.components() {
+            if let Component::Normal(name) = part {
+                folder = folder.subfolder(name)?;
+            }
+        }
+        Ok(Self {
+            handle: folder.handle,
+            follows_links: false,
         })
     }
 
     /// Opens a folder, links that stay beneath followed: first the real names are found, then they are opened one by one
     /// without following anything, so a link swapped in between is refused.
     pub(super) fn folder(&self, path: &RelativePath) -> Result<Folder, Failure> {
-        let place = self.handle.canonicalize(path.as_str()).map_err(failure)?;
+        let place = if self.follows_links {
+            self.handle.canonicalize(path.as_str()).map_err(failure)?
+        } else {
+            PathBuf::from(path.as_str())
+        };
         let mut folder = Folder {
             handle: self.handle.try_clone()?,
             place: RelativePath::root(),
@@ -53,11 +80,22 @@ impl Tree {
 
     /// What a path is, links that stay beneath followed.
     pub(super) fn metadata(&self, path: &RelativePath) -> Result<Metadata, Failure> {
+        if !self.follows_links
+            && let (Some(parent), Some(name)) = (path.parent(), path.file_name())
+        {
+            return Ok(self.folder(&parent)?.entry(OsStr::new(name))?);
+        }
         Ok(metadata(&self.handle.metadata(path.as_str()).map_err(failure)?))
     }
 
     /// Where a path really ends, links that stay beneath followed.
     pub(super) fn real(&self, path: &RelativePath) -> Result<RelativePath, Failure> {
+        if !self.follows_links {
+            return match self.metadata(path)?.kind {
+                Kind::Link => Err(Failure::Link),
+                _ => Ok(path.clone()),
+            };
+        }
         Ok(RelativePath::from_system(
             &self.handle.canonicalize(path.as_str()).map_err(failure)?,
         ))
@@ -66,8 +104,10 @@ impl Tree {
     /// Opens a file for reading without waiting for a writer of a pipe; the caller checks what it is.
     pub(super) fn file(&self, path: &RelativePath) -> Result<(File, Metadata), Failure> {
         let before = self.metadata(path)?;
-        if before.kind == Kind::Folder {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
+        match before.kind {
+            Kind::Folder => return Err(io::Error::from(io::ErrorKind::IsADirectory).into()),
+            Kind::Link => return Err(Failure::Link),
+            Kind::File | Kind::Other => {}
         }
         let mut options = OpenOptions::new();
         options.read(true);
@@ -76,8 +116,16 @@ impl Tree {
             use cap_std::fs::OpenOptionsExt;
             options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
         }
-        let file = self.handle.open_with(path.as_str(), &options).map_err(failure)?;
+        let file = match (self.follows_links, path.parent(), path.file_name()) {
+            (false, Some(parent), Some(name)) => self.folder(&parent)?.handle.open_with(name, &options),
+            _ => self.handle.open_with(path.as_str(), &options),
+        };
+        let file = file.map_err(failure)?;
         let found = metadata(&file.metadata()?);
+        // A swapped link would have led to another file.
+        if !self.follows_links && (found.device, found.inode) != (before.device, before.inode) {
+            return Err(Failure::Link);
+        }
         Ok((file.into_std(), found))
     }
 }
@@ -99,6 +147,9 @@ impl Folder {
     /// Opens a folder in this folder; a link or junction is refused.
     pub(super) fn subfolder(&self, name: &OsStr) -> Result<Self, Failure> {
         let before = self.entry(name)?;
+        if before.kind == Kind::Link {
+            return Err(Failure::Link);
+        }
         if before.kind != Kind::Folder {
             return Err(io::Error::from(io::ErrorKind::NotADirectory).into());
         }
@@ -159,10 +210,13 @@ impl Folder {
 /// `cap-std` reports an escape as a refusal that no system call made.
 fn failure(error: io::Error) -> Failure {
     if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
-        Failure::Escapes
-    } else {
-        Failure::Io(error)
+        return Failure::Escapes;
     }
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(libc::ELOOP) {
+        return Failure::Link;
+    }
+    Failure::Io(error)
 }
 
 fn kind_of(kind: cap_std::fs::FileType) -> Kind {

@@ -165,6 +165,18 @@ pub(crate) fn protection_of<'a>(names: impl Iterator<Item = &'a str>) -> Option<
         })
 }
 
+/// The same for the names of an absolute path outside of the project, where Paddock's settings may belong to any project.
+pub(super) fn protection_outside<'a>(names: impl Iterator<Item = &'a str>) -> Option<Protection> {
+    let names: Vec<&str> = names.collect();
+    let settings = names.iter().find(|name| is_name(&fold(name), ".paddock"));
+    protection_of(names.iter().copied()).or_else(|| {
+        Some(Protection {
+            kind: ProtectionKind::PaddockSettings,
+            name: (*settings?).to_owned(),
+        })
+    })
+}
+
 fn is_secret(name: &str) -> bool {
     if name.starts_with(".env.") {
         return !ENV_SAMPLES.contains(&name);
@@ -196,7 +208,7 @@ fn is_name(folded: &str, name: &str) -> bool {
 
 /// A name as the most forgiving file system would compare it: lower case, no trailing dots and blanks, no `:stream`, none
 /// of the characters that HFS+ ignores.
-fn fold(name: &str) -> String {
+pub(super) fn fold(name: &str) -> String {
     let name = name.split(':').next().unwrap_or(name);
     let folded: String = name
         .chars()

@@ -81,6 +81,11 @@ impl RelativePath {
         }
     }
 
+    /// Names as the system gave them, when all of them are text.
+    pub(super) fn exactly(path: &Path) -> Option<Self> {
+        path.to_str().map(|_| Self::from_system(path))
+    }
+
     /// A path below the project as the system returned it.
     pub(super) fn from_system(path: &Path) -> Self {
         let names: Vec<_> = path
