@@ -19,7 +19,7 @@ const MAX_SETTINGS: u64 = 1024 * 1024;
 const MAX_FILES: usize = 2_000;
 
 /// Files of a repository that git takes programs or other places from.
-const GUARDED: &[&str] = &[
+pub(crate) const GUARDED: &[&str] = &[
     "hooks",
     "config",
     "config.worktree",

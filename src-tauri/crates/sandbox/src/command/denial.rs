@@ -2,6 +2,7 @@
 //! a broken machine to a program, and without the hint the wrong thing gets repaired.
 
 use super::end::Denial;
+use super::spec::Network;
 
 const MAX_DENIALS: usize = 4;
 const MAX_LINE: usize = 200;
@@ -38,7 +39,7 @@ enum Cause {
 /// What a failed command was running under.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Circumstances {
-    pub(crate) network_off: bool,
+    pub(crate) network: Network,
     pub(crate) project_read_only: bool,
     pub(crate) secrets_hidden: bool,
 }
@@ -56,7 +57,7 @@ pub(crate) fn denials(output: &[u8], under: Circumstances) -> Vec<Denial> {
         else {
             continue;
         };
-        if seen.contains(cause) || (*cause == Cause::Network && !under.network_off) {
+        if seen.contains(cause) || (*cause == Cause::Network && under.network == Network::Host) {
             continue;
         }
         seen.push(*cause);
@@ -73,6 +74,10 @@ pub(crate) fn denials(output: &[u8], under: Circumstances) -> Vec<Denial> {
 
 fn sentence(cause: Cause, under: Circumstances) -> &'static str {
     match cause {
+        Cause::Network if under.network == Network::Asks => {
+            "The sandbox lets connections out through its proxy only (HTTP_PROXY and the like are set), and this \
+             program does not use it; retrying alone will not help."
+        }
         Cause::Network => {
             "The sandbox has no network, so this cannot be reached; ask for network access, retrying alone will not help."
         }
@@ -108,7 +113,7 @@ mod tests {
     use super::*;
 
     const USUAL: Circumstances = Circumstances {
-        network_off: true,
+        network: Network::Off,
         project_read_only: false,
         secrets_hidden: true,
     };
@@ -127,7 +132,7 @@ mod tests {
     #[test]
     fn a_network_that_is_there_is_not_blamed() {
         let under = Circumstances {
-            network_off: false,
+            network: Network::Host,
             ..USUAL
         };
         assert!(denials(b"curl: (6) Could not resolve host: example.com", under).is_empty());

@@ -2,12 +2,14 @@
 //! it there differs by system and stands behind `Confinement`. A command never outlives its `RunningCommand`.
 
 pub(crate) mod audit;
-mod blocked;
+pub(crate) mod blocked;
 pub(crate) mod denial;
 mod end;
 pub(crate) mod environment;
 mod gate;
 mod gitconfig;
+#[cfg(unix)]
+pub(crate) mod proxy;
 pub(crate) mod running;
 mod spec;
 mod trial;

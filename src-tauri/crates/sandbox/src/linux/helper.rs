@@ -3,6 +3,7 @@
 //! takes everything with it; and the command.
 
 use std::io;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixStream;
 
 use super::wire::{Plan, Report, receive, send};
@@ -67,11 +68,21 @@ fn keep() -> i32 {
 }
 
 fn live_as_first(plan: Plan, mut socket: UnixStream) -> i32 {
-    let built = sys::die_with_parent()
-        .step("tying to the app")
-        .and_then(|()| view::build(&plan));
+    let built = (|| {
+        sys::die_with_parent().step("tying to the app")?;
+        if !plan.host_network {
+            sys::loopback_up().step("starting the own loopback")?;
+        }
+        let proxy = plan
+            .proxy_port
+            .map(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)))
+            .transpose()
+            .step("making room for the proxy")?;
+        view::build(&plan)?;
+        Ok(proxy)
+    })();
     match built {
-        Ok(()) => init::run(&plan, socket),
+        Ok(proxy) => init::run(&plan, socket, proxy),
         Err(failure) => refuse(&mut socket, &failure),
     }
 }

@@ -2,12 +2,13 @@
 //! kernel ends everything that is left in the namespace, whatever it did to get away.
 
 use std::io::Read;
+use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use super::helper::{Failure, Step, refuse, silence};
-use super::wire::{Plan, Report, STOP, send};
+use super::wire::{Plan, Report, STOP, send, send_with};
 use super::{lockdown, sys};
 use crate::command::{Limit, ResourceLimits};
 
@@ -15,7 +16,8 @@ const SAMPLE: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Runs the command to its end; returns the exit code of pid 1.
-pub(super) fn run(plan: &Plan, mut socket: UnixStream) -> i32 {
+/// The proxy's listener goes to the app, which alone takes connections from it.
+pub(super) fn run(plan: &Plan, mut socket: UnixStream, proxy: Option<TcpListener>) -> i32 {
     let started = (|| {
         rustix::process::chdir(plan.folder.as_str())
             .map_err(Into::into)
@@ -28,14 +30,21 @@ pub(super) fn run(plan: &Plan, mut socket: UnixStream) -> i32 {
     match started {
         Err(failure) => refuse(&mut socket, &failure),
         Ok((_, None)) => {
-            drop(socket);
+            drop((socket, proxy));
             lockdown::execute(plan)
         }
         Ok((events, Some(command))) => {
             let ready = silence(&[1, 2])
                 .step("closing the output")
                 .and_then(|()| sys::drop_capabilities().step("dropping privileges"))
-                .and_then(|()| send(&mut socket, &Report::Started).step("reporting"));
+                .and_then(|()| {
+                    match &proxy {
+                        Some(proxy) => send_with(&mut socket, &Report::Started, proxy.as_fd()),
+                        None => send(&mut socket, &Report::Started),
+                    }
+                    .step("reporting")
+                });
+            drop(proxy);
             if let Err(failure) = ready {
                 return refuse(&mut socket, &failure);
             }

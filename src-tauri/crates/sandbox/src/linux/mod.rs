@@ -7,10 +7,14 @@ mod filter;
 mod helper;
 mod init;
 mod lockdown;
+mod machine;
 mod plan;
+mod slot;
 mod sys;
 mod view;
+mod visible;
 mod wire;
 
-pub(crate) use confined::{LinuxConfinement, audit_after_crash};
 pub(crate) use helper::run_if_asked;
+pub(crate) use machine::LinuxConfinement;
+pub(crate) use slot::audit_after_crash;

@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 use super::wire::{Content, Place, Plan, Project};
 use crate::command::audit::Guard;
 use crate::command::environment::{TOOLCHAIN_FOLDERS, command_environment, set};
-use crate::command::{CommandLine, CommandSpec, Network, SandboxError, SecretFiles};
+use crate::command::proxy;
+use crate::command::{CommandLine, CommandSpec, Network, PathGrant, SandboxError, SecretFiles};
 use crate::{Kind, PathError, RelativePath};
 
 /// Folders of the system that are visible, read-only.
@@ -70,6 +71,11 @@ const CACHES: &[(&str, bool)] = &[
     ("go/pkg", true),
 ];
 
+/// Where tools write names of programs anew after an installation; a layer where they are there, nothing otherwise.
+const SHIMS: &[&str] = &[".asdf/shims", ".pyenv/shims", ".rbenv/shims"];
+/// Where the proxy listens in the network of a command: above the ports that the kernel gives out by itself.
+const PROXY_PORT: u16 = 61_080;
+
 /// Makes the plan and the private folders it needs.
 pub(super) fn make(spec: &CommandSpec, guard: &Guard, caches: &Path) -> Result<Plan, SandboxError> {
     let own: Vec<(OsString, OsString)> = std::env::vars_os().collect();
@@ -77,6 +83,10 @@ pub(super) fn make(spec: &CommandSpec, guard: &Guard, caches: &Path) -> Result<P
     let mut environment = command_environment(own.iter().cloned(), &spec.environment);
     set(&mut environment, "HOME", home.clone().into());
     set(&mut environment, "TMPDIR", "/tmp".into());
+    let proxy_port = (spec.network == Network::Asks).then_some(PROXY_PORT);
+    for (name, value) in proxy_port.map(proxy::environment).unwrap_or_default() {
+        set(&mut environment, name, value.into());
+    }
 
     let mut places = Vec::new();
     let mut links = Vec::new();
@@ -100,14 +110,7 @@ pub(super) fn make(spec: &CommandSpec, guard: &Guard, caches: &Path) -> Result<P
         places.extend(name_servers().as_deref().and_then(visible));
     }
     for grant in &spec.extra {
-        let source = text(&grant.path.canonicalize().unwrap_or_else(|_| grant.path.clone()));
-        places.push(Place {
-            target: source.clone(),
-            content: Content::Machine {
-                source,
-                writable: grant.writable,
-            },
-        });
+        places.push(granted(spec, grant)?);
     }
     let places = in_order(places);
     let (programs, arguments) = program(&spec.line, &environment);
@@ -118,6 +121,7 @@ pub(super) fn make(spec: &CommandSpec, guard: &Guard, caches: &Path) -> Result<P
         places,
         masked: unreadable_settings().to_vec(),
         host_network: spec.network == Network::Host,
+        proxy_port,
         programs,
         arguments,
         environment: environment
@@ -125,6 +129,25 @@ pub(super) fn make(spec: &CommandSpec, guard: &Guard, caches: &Path) -> Result<P
             .filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, value.to_str()?)))
             .collect(),
         limits: spec.limits,
+    })
+}
+
+/// The place of a grant. What no answer opens is not opened by a mistake of the caller either.
+fn granted(spec: &CommandSpec, grant: &PathGrant) -> Result<Place, SandboxError> {
+    let real = grant.path.canonicalize().unwrap_or_else(|_| grant.path.clone());
+    if let Some(why) = spec.root.never_granted(&real, grant.writable) {
+        return Err(SandboxError::Setup {
+            step: format!("allowing {}: {why}", real.display()),
+            source: io::ErrorKind::PermissionDenied.into(),
+        });
+    }
+    let source = text(&real);
+    Ok(Place {
+        target: source.clone(),
+        content: Content::Machine {
+            source,
+            writable: grant.writable,
+        },
     })
 }
 
@@ -287,7 +310,8 @@ fn is_private_place(folder: &Path, home: &Path) -> bool {
 }
 
 fn cache_places(places: &mut Vec<Place>, home: &Path, caches: &Path, network: Network) -> io::Result<()> {
-    for (name, layered) in CACHES {
+    let shims = SHIMS.iter().map(|name| (*name, true));
+    for (name, layered) in CACHES.iter().copied().chain(shims) {
         let (target, own) = (
             home.join(name),
             caches.join(name.replace('/', "-").trim_start_matches('.')),
@@ -295,14 +319,13 @@ fn cache_places(places: &mut Vec<Place>, home: &Path, caches: &Path, network: Ne
         let lower = target
             .canonicalize()
             .ok()
-            .filter(|lower| *layered && lower.is_dir());
+            .filter(|lower| layered && lower.is_dir());
         // A cache of its own without content below it is part of the one around it.
-        if *layered
-            && lower.is_none()
-            && CACHES
+        let is_part = SHIMS.contains(&name)
+            || CACHES
                 .iter()
-                .any(|(other, plain)| !plain && name.starts_with(other))
-        {
+                .any(|(other, layered)| !layered && name.starts_with(other));
+        if layered && lower.is_none() && is_part {
             continue;
         }
         let upper = own.join("content");
@@ -319,7 +342,7 @@ fn cache_places(places: &mut Vec<Place>, home: &Path, caches: &Path, network: Ne
                     lower: text(&lower),
                     upper: text(&upper),
                     work: text(&work),
-                    keep: network == Network::Host,
+                    keep: network != Network::Off,
                 }
             }
         };

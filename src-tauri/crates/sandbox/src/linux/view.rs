@@ -51,9 +51,6 @@ enum Open {
 
 /// Builds the new root and enters it. Runs in new namespaces as pid 1.
 pub(super) fn build(plan: &Plan) -> Result<(), Failure> {
-    if !plan.host_network {
-        sys::loopback_up().step("starting the own loopback")?;
-    }
     sys::mount(None, "/", libc::MS_REC | libc::MS_PRIVATE, "").step("detaching mounts")?;
     let project = open_project(&plan.project).step("opening the project")?;
     let opened = open_sources(plan).step("opening what is visible")?;

@@ -1,8 +1,15 @@
 //! What the app and the helper say to each other over one socket: a plan, then one byte to stop; back come reports. The
 //! socket's end is also each side's sign that the other one is gone.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +32,8 @@ pub(super) struct Plan {
     /// Paths whose content must not be seen.
     pub(super) masked: Vec<String>,
     pub(super) host_network: bool,
+    /// The port of the own loopback where the proxy listens, when there is one.
+    pub(super) proxy_port: Option<u16>,
     /// Programs to try in turn.
     pub(super) programs: Vec<String>,
     pub(super) arguments: Vec<String>,
@@ -93,11 +102,57 @@ pub(super) enum Report {
 }
 
 pub(super) fn send(socket: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    socket.write_all(&frame(message)?)
+}
+
+/// Sends a message with a descriptor beside it, which the other side then has too.
+pub(super) fn send_with(
+    socket: &mut UnixStream,
+    message: &impl Serialize,
+    descriptor: BorrowedFd<'_>,
+) -> io::Result<()> {
+    let frame = frame(message)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut beside = SendAncillaryBuffer::new(&mut space);
+    let descriptors = [descriptor];
+    beside.push(SendAncillaryMessage::ScmRights(&descriptors));
+    let sent = sendmsg(
+        &*socket,
+        &[IoSlice::new(&frame)],
+        &mut beside,
+        SendFlags::NOSIGNAL,
+    )?;
+    socket.write_all(&frame[sent..])
+}
+
+fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let body = serde_json::to_vec(message)?;
     let length = u32::try_from(body.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     let mut frame = length.to_le_bytes().to_vec();
     frame.extend_from_slice(&body);
-    socket.write_all(&frame)
+    Ok(frame)
+}
+
+/// Receives a message and the descriptor beside it, if one came.
+pub(super) fn receive_with<T: DeserializeOwned>(socket: &mut UnixStream) -> io::Result<(T, Option<OwnedFd>)> {
+    let mut first = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut beside = RecvAncillaryBuffer::new(&mut space);
+    let received = recvmsg(
+        &*socket,
+        &mut [IoSliceMut::new(&mut first)],
+        &mut beside,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
+    if received.bytes == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let descriptor = beside.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    let message = receive(&mut first.as_slice().chain(socket))?;
+    Ok((message, descriptor))
 }
 
 pub(super) fn receive<T: DeserializeOwned>(socket: &mut impl Read) -> io::Result<T> {

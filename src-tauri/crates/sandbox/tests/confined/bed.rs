@@ -229,6 +229,15 @@ pub fn has_program(name: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(name).exists())
 }
 
+/// The same, and says so where it cannot.
+pub fn needs(name: &str) -> bool {
+    let there = has_program(name);
+    if !there {
+        println!("  ({name} is not there for this account)");
+    }
+    there
+}
+
 /// A number that no other case uses, to find processes by.
 pub fn marker() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};

@@ -15,13 +15,21 @@ mod escapes;
 #[cfg(target_os = "linux")]
 mod leftovers;
 #[cfg(target_os = "linux")]
+mod network;
+#[cfg(target_os = "linux")]
 mod work;
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
     paddock_sandbox::run_helper_if_asked();
     bed::act_as_app_if_asked();
-    bed::run(&[escapes::CASES, ends::CASES, leftovers::CASES, work::CASES])
+    bed::run(&[
+        escapes::CASES,
+        ends::CASES,
+        leftovers::CASES,
+        network::CASES,
+        work::CASES,
+    ])
 }
 
 #[cfg(not(target_os = "linux"))]

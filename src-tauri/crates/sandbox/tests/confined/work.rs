@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::bed::{Bed, Case, has_program};
+use crate::bed::{Bed, Case, needs};
 
 pub const CASES: &[Case] = &[
     ("work_facts", facts),
@@ -27,14 +27,6 @@ pub const CASES: &[Case] = &[
     ("work_archives", archives),
     ("work_secret_file_is_not_in_the_way", secrets),
 ];
-
-fn needs(name: &str) -> bool {
-    let there = has_program(name);
-    if !there {
-        println!("  ({name} is not there for this account)");
-    }
-    there
-}
 
 fn facts(bed: &Bed) {
     let facts = bed.confinement.facts();

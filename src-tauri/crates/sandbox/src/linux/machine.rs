@@ -1,0 +1,153 @@
+//! What confines commands on this machine, found out by doing it once, and what a person may rely on then.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use super::confined::Confined;
+use crate::ProjectRoot;
+use crate::command::running::supervision;
+use crate::command::{
+    CommandSpec, Confinement, HelperProgram, OutputSink, RunningCommand, SandboxError, SandboxFacts,
+    StateDir, Tier, Unconfined,
+};
+
+/// Commands in namespaces, where this machine lets an ordinary account make them.
+pub(crate) struct LinuxConfinement {
+    helper: HelperProgram,
+    facts: OnceLock<SandboxFacts>,
+}
+
+impl LinuxConfinement {
+    pub(crate) fn new(helper: HelperProgram) -> Self {
+        Self {
+            helper,
+            facts: OnceLock::new(),
+        }
+    }
+
+    /// Runs one command for real, in a project of its own.
+    fn probe(&self) -> Result<(), SandboxError> {
+        let place = ProbeFolder::make().map_err(SandboxError::State)?;
+        let project = place.0.join("project");
+        std::fs::create_dir(&project).map_err(SandboxError::State)?;
+        let root =
+            ProjectRoot::open(&project).map_err(|error| SandboxError::State(io::Error::other(error)))?;
+        // A write outside must fail, the process must be among its own, and a write inside must work.
+        let line = "[ $$ = 2 ] && ! : 2>/dev/null >/etc/.paddock-probe && : >inside";
+        let mut spec = CommandSpec::shell(root, StateDir::new(place.0.join("state")), line);
+        spec.time_limit = Some(Duration::from_secs(10));
+        let (sink, _output) = tokio::sync::mpsc::channel(16);
+        let end = self.run(spec, sink)?.wait_blocking();
+        if end.exit.is_success() && project.join("inside").exists() {
+            return Ok(());
+        }
+        let source = io::Error::other(format!("the trial ended with {:?}", end.exit));
+        Err(SandboxError::Setup {
+            step: "trying the sandbox".into(),
+            source,
+        })
+    }
+
+    fn run(&self, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
+        let (running, supervision) = supervision(spec.time_limit);
+        let (started, result) = channel();
+        let helper = self.helper.clone();
+        std::thread::Builder::new()
+            .name("command".into())
+            .spawn(
+                move || match Confined::start(&helper, spec, output, &supervision) {
+                    Ok(confined) => {
+                        let _ = started.send(Ok(()));
+                        confined.supervise(supervision);
+                    }
+                    Err(error) => {
+                        let _ = started.send(Err(error));
+                    }
+                },
+            )
+            .map_err(SandboxError::Start)?;
+        result
+            .recv()
+            .unwrap_or_else(|_| Err(SandboxError::Start(io::ErrorKind::BrokenPipe.into())))?;
+        Ok(running)
+    }
+}
+
+impl Confinement for LinuxConfinement {
+    fn facts(&self) -> SandboxFacts {
+        self.facts
+            .get_or_init(|| match self.probe() {
+                Ok(()) => full(),
+                Err(error) => none(&error),
+            })
+            .clone()
+    }
+
+    fn start(&self, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
+        let facts = self.facts();
+        if facts.is_confined() {
+            return self.run(spec, output);
+        }
+        Unconfined::new(facts.gaps.first().cloned().unwrap_or_default()).start(spec, output)
+    }
+}
+
+fn full() -> SandboxFacts {
+    let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+    SandboxFacts {
+        tier: Tier::Full,
+        summary: "Commands are confined to the project, network off.".into(),
+        holds: texts(&[
+            "Only the project can be changed; git's hooks and settings in it cannot.",
+            "Of the home folder only toolchains and git's settings can be read.",
+            "There is no network unless it is allowed, and no other program of this machine can be reached.",
+            "When a command ends, is stopped, or Paddock dies, every process it started ends.",
+            "Processes, memory and file sizes are limited.",
+            "What a command leaves that would run later outside is moved away.",
+        ]),
+        gaps: texts(&[
+            "A fault in the Linux kernel could be used to get out.",
+            "What you run by hand later, like a changed build script, is not confined.",
+        ]),
+        remedy: None,
+    }
+}
+
+fn none(error: &SandboxError) -> SandboxFacts {
+    let why = format!("The sandbox does not work on this machine: {error}.");
+    let mut facts = Unconfined::new(why).facts();
+    let restricted = std::fs::read_to_string("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
+    facts.remedy = Some(if restricted.is_ok_and(|value| value.trim() == "1") {
+        "This system lets only known programs confine commands: install Paddock from its package, which brings the \
+         AppArmor profile that allows it."
+            .into()
+    } else {
+        "Allow unprivileged user namespaces for this account; in a container, allow it a /proc of its own."
+            .into()
+    });
+    facts
+}
+
+/// A folder for the trial, removed at the end. It was made here, so it may be removed.
+struct ProbeFolder(PathBuf);
+
+impl ProbeFolder {
+    fn make() -> io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt;
+        let now = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |time| time.as_nanos());
+        let path = std::env::temp_dir().join(format!("paddock-probe-{}-{now:x}", std::process::id()));
+        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for ProbeFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
