@@ -2,10 +2,11 @@
 
 use crate::command::{CommandLine, parse_command};
 use crate::program::{deletes, hard_denial, is_safe, opened, wants_network};
-use crate::remember::{covers, suggestion};
+use crate::remember::{covers, misfit, scopes, suggestion, touches};
+use crate::rule::in_words;
 use paddock_protocol::{
-    Access, AnswerScope, Autonomy, RiskClass, Role, Rule, RuleAnswer, RuleId, RuleScope, RuleShape, Segment,
-    TraceLine, TurnId,
+    Access, AnswerScope, Autonomy, Millis, RiskClass, Role, Rule, RuleAnswer, RuleId, RuleScope, RuleShape,
+    Segment, Timestamp, TraceLine, TurnId, WordShape,
 };
 
 /// Ordered: the strictest of several wins.
@@ -26,6 +27,10 @@ pub struct Circumstances<'a> {
     pub turn: TurnId,
     /// Commands are confined by the OS on this machine.
     pub confined: bool,
+    /// A command reaches no host that is not asked for one by one, if any. Only then a rule may let a command go that looks
+    /// as if it wanted the network.
+    pub network_asks: bool,
+    pub now: Timestamp,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +39,8 @@ pub struct Judgement {
     /// Strictest last.
     pub classes: Vec<RiskClass>,
     pub trace: Vec<TraceLine>,
-    /// The rule that allowed it.
+    /// The rule that decided, also one that refused or that asks; with [`Decision::Ask`] it may be one that would allow and
+    /// has fallen asleep.
     pub rule: Option<RuleId>,
     /// Scopes in which an approval may hold, narrowest first.
     pub scopes: Vec<AnswerScope>,
@@ -59,14 +65,8 @@ pub fn judge(access: &[Access], cx: &Circumstances<'_>) -> Judgement {
     };
     let decision = bench.decide(access, line.as_ref().map(|(line, text)| (line, *text)));
     let (trace, rule) = (bench.trace, bench.rule);
-    let strict = classes
-        .iter()
-        .any(|c| matches!(c, RiskClass::Protected | RiskClass::Delete | RiskClass::Outside));
-    let remembered = if strict { None } else { suggestion(access, parsed) };
-    let mut scopes = vec![AnswerScope::Once];
-    if remembered.is_some() {
-        scopes.extend([AnswerScope::Turn, AnswerScope::Session, AnswerScope::Project]);
-    }
+    let remembered = suggested(access, parsed, &classes, cx);
+    let scopes = scopes(remembered.as_ref().map(|(shape, _)| shape));
     let segments = parsed.map(segments).unwrap_or_default();
     Judgement {
         decision,
@@ -77,6 +77,21 @@ pub fn judge(access: &[Access], cx: &Circumstances<'_>) -> Judgement {
         remembered,
         segments,
     }
+}
+
+/// The rule that may be offered: none for what is protected or deleted, nor for a command that wants more than itself.
+fn suggested(
+    access: &[Access],
+    line: Option<&CommandLine>,
+    classes: &[RiskClass],
+    cx: &Circumstances<'_>,
+) -> Option<(RuleShape, String)> {
+    let strict = classes.iter().any(|class| match class {
+        RiskClass::Protected | RiskClass::Delete => true,
+        RiskClass::Network => line.is_some() && !cx.network_asks,
+        _ => false,
+    });
+    if strict { None } else { suggestion(access, line) }
 }
 
 struct Bench<'a> {
@@ -96,7 +111,7 @@ impl Bench<'_> {
     }
 
     fn decide(&mut self, access: &[Access], line: Option<(&CommandLine, &str)>) -> Decision {
-        if let Some(forbidden) = self.by_role(line.map(|(line, _)| line)) {
+        if let Some(forbidden) = self.by_role(access, line.map(|(line, _)| line)) {
             return forbidden;
         }
         if let Some((line, text)) = line
@@ -115,15 +130,20 @@ impl Bench<'_> {
         }
     }
 
-    fn by_role(&mut self, line: Option<&CommandLine>) -> Option<Decision> {
+    fn by_role(&mut self, access: &[Access], line: Option<&CommandLine>) -> Option<Decision> {
         let role = self.cx.role;
         if role != Role::Plan {
             self.note(format!("Role {role:?}"), "has this tool", false);
             return None;
         }
+        let changes_outside = access
+            .iter()
+            .any(|a| matches!(a, Access::Outside { write: true, .. }));
         let looks = self.classes.iter().all(|class| match class {
             RiskClass::Read => true,
             RiskClass::Command => line.is_some_and(is_safe),
+            RiskClass::Outside => !changes_outside,
+            RiskClass::Network => line.is_none(),
             _ => false,
         });
         self.note("Role Plan", if looks { "may look" } else { "only looks" }, !looks);
@@ -135,48 +155,120 @@ impl Bench<'_> {
         })
     }
 
+    fn is_in_force(&self, rule: &Rule) -> bool {
+        let in_scope = match rule.scope {
+            RuleScope::Turn { turn } => turn == self.cx.turn,
+            RuleScope::Session | RuleScope::Project | RuleScope::Everywhere => true,
+        };
+        in_scope && !rule.has_ended(self.cx.now)
+    }
+
     /// Never → ask → allow. `None` when no rule matches everything that would be touched.
     fn by_rules(&mut self, access: &[Access], line: Option<&CommandLine>) -> Option<Decision> {
-        let turn = self.cx.turn;
-        let in_force = |rule: &&Rule| match rule.scope {
-            RuleScope::Turn { turn: only } => only == turn,
-            RuleScope::Session | RuleScope::Project => true,
-        };
-        let rules: Vec<&Rule> = self.cx.rules.iter().filter(in_force).collect();
-        let strictest = access
+        let rules: Vec<&Rule> = self
+            .cx
+            .rules
             .iter()
-            .flat_map(|a| rules.iter().filter(move |rule| covers(&rule.shape, a, line)))
-            .filter(|rule| rule.answer != RuleAnswer::Allow)
-            .max_by_key(|rule| rule.answer);
-        if let Some(rule) = strictest {
+            .filter(|rule| self.is_in_force(rule))
+            .collect();
+        let opened = line.map(opened).unwrap_or_default();
+        let holds = |rule: &&&Rule| {
+            rule.answer != RuleAnswer::Allow && access.iter().any(|a| touches(&rule.shape, a, &opened))
+        };
+        if let Some(rule) = rules.iter().filter(holds).max_by_key(|rule| rule.answer) {
             let never = rule.answer == RuleAnswer::Never;
             self.note(rule_name(rule), if never { "never" } else { "always asks" }, true);
+            self.rule = Some(rule.id.clone());
             return Some(if never {
                 Decision::Forbid("A rule of the user forbids this.".into())
             } else {
                 Decision::Ask
             });
         }
-        let hinted = [RiskClass::Delete, RiskClass::Network, RiskClass::Outside];
-        if self.classes.iter().any(|class| hinted.contains(class)) && line.is_some() {
-            return None;
+        let allowing: Vec<&Rule> = rules
+            .into_iter()
+            .filter(|rule| rule.answer == RuleAnswer::Allow)
+            .collect();
+        match self.covering(access, line, &allowing) {
+            None => {
+                self.note_misfits(access, line, &allowing);
+                None
+            }
+            Some(used) => self.allowed_by(&used),
         }
-        let mut allowing = None;
+    }
+
+    /// For each thing that is touched a rule that allows it, one that is awake if there is one; `None` when something is left.
+    fn covering<'r>(
+        &self,
+        access: &[Access],
+        line: Option<&CommandLine>,
+        allowing: &[&'r Rule],
+    ) -> Option<Vec<&'r Rule>> {
+        let deletes = line.is_some() && self.classes.contains(&RiskClass::Delete);
+        let connects = line.is_some() && self.classes.contains(&RiskClass::Network) && !self.cx.network_asks;
+        let mut used = Vec::new();
         for a in access.iter().filter(|a| !matches!(a, Access::Read { .. })) {
-            let rule = rules
-                .iter()
-                .find(|rule| rule.answer == RuleAnswer::Allow && covers(&rule.shape, a, line))?;
-            allowing = Some((rule.id.clone(), rule_name(rule)));
+            let is_command = matches!(a, Access::Exec { .. });
+            if is_command && connects {
+                return None;
+            }
+            let covering = allowing.iter().filter(|rule| {
+                covers(&rule.shape, a, line) && (!(is_command && deletes) || may_delete(rule))
+            });
+            used.push(*covering.min_by_key(|rule| rule.is_asleep(self.cx.now))?);
         }
-        let (id, name) = allowing?;
-        self.note(name, "allows", true);
-        self.rule = Some(id);
-        Some(Decision::Allow)
+        (!used.is_empty()).then_some(used)
+    }
+
+    /// All that is touched is covered. A rule that has fallen asleep leaves it to the autonomy, which says how long it slept.
+    fn allowed_by(&mut self, used: &[&Rule]) -> Option<Decision> {
+        let asleep = used.iter().find(|rule| rule.is_asleep(self.cx.now));
+        let deciding = asleep.or(used.first())?;
+        self.rule = Some(deciding.id.clone());
+        if asleep.is_none() {
+            self.note(rule_name(deciding), "allows", true);
+            return Some(Decision::Allow);
+        }
+        let before = deciding.last_used.unwrap_or(deciding.created);
+        let says = format!("You allowed this before, {}", ago(before, self.cx.now));
+        self.note(rule_name(deciding), says, false);
+        None
+    }
+
+    /// Says of the rules that are about such a call why they do not cover it, the first ones only.
+    fn note_misfits(&mut self, access: &[Access], line: Option<&CommandLine>, allowing: &[&Rule]) {
+        const MOST: usize = 5;
+        let about = |shape: &RuleShape, a: &Access| {
+            matches!(
+                (shape, a),
+                (RuleShape::Command { .. }, Access::Exec { .. })
+                    | (RuleShape::WritePath { .. }, Access::Write { .. })
+                    | (RuleShape::Host { .. }, Access::Network { .. })
+                    | (RuleShape::Outside { .. }, Access::Outside { .. })
+                    | (RuleShape::ExternalTool { .. }, Access::External { .. })
+            )
+        };
+        let mut left = MOST;
+        for rule in allowing {
+            let Some(a) = access.iter().find(|a| about(&rule.shape, a)) else {
+                continue;
+            };
+            let says = match misfit(&rule.shape, a, line) {
+                Some(why) => format!("no match: {why}"),
+                None => "does not cover all that this call touches".to_owned(),
+            };
+            self.note(rule_name(rule), says, false);
+            left -= 1;
+            if left == 0 {
+                return;
+            }
+        }
     }
 
     fn by_autonomy(&mut self, line: Option<&CommandLine>) -> Decision {
-        if !self.cx.rules.is_empty() {
-            self.note("Your rules", "none matches", false);
+        if !self.cx.rules.is_empty() && self.rule.is_none() {
+            self.note("Your rules", "none covers it", false);
         }
         let autonomy = self.cx.autonomy;
         let asks: Vec<&str> = self
@@ -195,6 +287,8 @@ impl Bench<'_> {
                 Decision::Ask
             }
             None => {
+                // Nothing had to wake a sleeping rule.
+                self.rule = None;
                 self.note(name, "no question", true);
                 Decision::Allow
             }
@@ -226,12 +320,30 @@ impl Bench<'_> {
 }
 
 fn rule_name(rule: &Rule) -> String {
-    match &rule.shape {
-        RuleShape::CommandPrefix { words } => format!("Rule “{} …”", words.join(" ")),
-        RuleShape::WritePath { path } => format!("Rule “changes to {path}”"),
-        RuleShape::Host { host } => format!("Rule “{host}”"),
-        RuleShape::ExternalTool { server, tool } => format!("Rule “{tool} of {server}”"),
-    }
+    let answer = match rule.answer {
+        RuleAnswer::Allow => "",
+        RuleAnswer::Ask => "ask: ",
+        RuleAnswer::Never => "never: ",
+    };
+    format!("Rule “{answer}{}”", in_words(&rule.shape))
+}
+
+/// A deletion is remembered for exactly one command, and for this session at most.
+fn may_delete(rule: &Rule) -> bool {
+    let short = matches!(rule.scope, RuleScope::Turn { .. } | RuleScope::Session);
+    let exact = |word: &WordShape| matches!(word, WordShape::Exact { .. });
+    short && matches!(&rule.shape, RuleShape::Command { words } if words.iter().all(exact))
+}
+
+/// "5 weeks ago".
+fn ago(before: Timestamp, now: Timestamp) -> String {
+    let days = now.since(before).0 / Millis::minutes(24 * 60).0;
+    let (count, unit) = match days {
+        0 => return "today".to_owned(),
+        1..14 => (days, "day"),
+        _ => (days / 7, "week"),
+    };
+    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
 }
 
 fn classes(access: &[Access], line: Option<&CommandLine>) -> Vec<RiskClass> {

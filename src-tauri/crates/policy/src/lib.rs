@@ -7,6 +7,10 @@ mod command;
 mod judge;
 mod program;
 mod remember;
+mod rule;
 
 pub use command::{CommandLine, Part, parse_command};
 pub use judge::{Circumstances, Decision, Judgement, judge};
+pub use program::safe_list;
+pub use remember::{Misfit, covers_command, nearly_covers, rule_fits};
+pub use rule::{in_words, is_wide, refused_shape};

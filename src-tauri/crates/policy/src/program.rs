@@ -63,7 +63,7 @@ const NETWORK_SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("go", &["get", "install"]),
     ("gem", &["install", "push"]),
 ];
-const DELETES: &[&str] = &["rm", "rmdir", "unlink", "shred", "truncate", "del", "erase", "rd"];
+pub(crate) const DELETES: &[&str] = &["rm", "rmdir", "unlink", "shred", "truncate", "del", "erase", "rd"];
 /// Read-only programs of the safe list. Nothing that takes a script, a hook, an editor, a pager or an output file.
 const READERS: &[&str] = &[
     "ls", "cat", "head", "tail", "wc", "pwd", "echo", "file", "stat", "du", "tree", "grep", "true",
@@ -211,6 +211,17 @@ pub fn wants_network(part: &Part) -> bool {
             .any(|word| word.contains("http://") || word.contains("https://") || word.contains("/dev/tcp/"))
 }
 
+/// The fixed list of commands that Balanced lets pass and Plan may use, in words.
+pub fn safe_list() -> Vec<&'static str> {
+    vec![
+        "git status, log, diff, show, and the list of branches",
+        "ls, tree, du, stat, file: what is there and how large",
+        "cat, head, tail, grep, wc: what stands in files of the project",
+        "pwd, echo, true",
+        "the version of any program: --version, -V, version",
+    ]
+}
+
 /// Whether the whole line is on the fixed safe list: it only looks.
 pub fn is_safe(line: &CommandLine) -> bool {
     line.understood && line.parts.iter().all(is_safe_part)
@@ -245,11 +256,34 @@ fn is_safe_part(part: &Part) -> bool {
 
 /// The first word after the program that is no option.
 pub fn subcommand(part: &Part) -> Option<&str> {
-    part.words
-        .iter()
-        .skip(1)
-        .map(String::as_str)
-        .find(|word| !word.starts_with('-'))
+    part.words.get(subcommand_at(part)?).map(String::as_str)
+}
+
+/// Where that word stands.
+pub fn subcommand_at(part: &Part) -> Option<usize> {
+    (1..part.words.len()).find(|at| !part.words[*at].starts_with('-'))
+}
+
+pub fn is_raise(name: &str) -> bool {
+    RAISES.contains(&name)
+}
+
+pub fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name)
+}
+
+pub fn is_interpreter(name: &str) -> bool {
+    INTERPRETERS.contains(&name) || name.starts_with("python3.")
+}
+
+/// Programs that only start what their words, their input or a file says.
+pub fn starts_others(name: &str) -> bool {
+    WRAPPERS.contains(&name) || matches!(name, "eval" | "source" | "." | "npx")
+}
+
+/// Whether the part starts another command that stands in its words.
+pub fn opens_others(part: &Part) -> bool {
+    inner_commands(part).is_some()
 }
 
 /// Whether a rule must not be made of it: it runs code that the words do not show.

@@ -1,5 +1,16 @@
 use super::*;
-use paddock_protocol::{ProtectedPlace, Timestamp};
+use paddock_protocol::{ProtectedPlace, RuleEnd};
+
+const NOW: Timestamp = Timestamp(1_800_000_000_000);
+
+fn begins_with(words: &[&str]) -> RuleShape {
+    let exact = |text: &&str| WordShape::Exact {
+        text: (*text).to_owned(),
+    };
+    let mut words: Vec<WordShape> = words.iter().map(exact).collect();
+    words.push(WordShape::Rest);
+    RuleShape::Command { words }
+}
 
 fn exec(command: &str) -> Vec<Access> {
     vec![Access::Exec {
@@ -14,18 +25,21 @@ fn cx(role: Role, autonomy: Autonomy, rules: &[Rule]) -> Circumstances<'_> {
         rules,
         turn: TurnId(1),
         confined: true,
+        network_asks: false,
+        now: NOW,
     }
 }
 
 fn allow_rule(words: &[&str]) -> Rule {
     Rule {
         id: RuleId::new("r1"),
-        shape: RuleShape::CommandPrefix {
-            words: words.iter().map(|w| (*w).to_owned()).collect(),
-        },
+        shape: begins_with(words),
         answer: RuleAnswer::Allow,
         scope: RuleScope::Session,
-        created: Timestamp(0),
+        created: NOW,
+        end: RuleEnd::Never,
+        last_used: None,
+        uses: 0,
     }
 }
 
