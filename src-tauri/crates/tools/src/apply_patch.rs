@@ -217,7 +217,7 @@ fn patched(
                 one_place: "Add unchanged lines around it, or a `@@` line with the line above where it belongs.",
             };
             let hidden = paths::is_hidden_secret(cx, path);
-            ToolError::Model(nearest::explain(&wanted, path, content, &none, hidden))
+            ToolError::Model(nearest::explain(&wanted, path.as_str(), content, &none, hidden))
         })?;
         loosely |= found.how == How::WhiteSpace;
         replacements.extend(found.replacements);

@@ -1,6 +1,7 @@
 //! A change of one file: what it looks like to a person, and carrying it out only on the file that the person saw.
 
-use crate::{CallContext, ToolError, bounds, paths, text::Text};
+use crate::place::{self, Named, Place};
+use crate::{CallContext, Flow, Prepared, ToolError, bounds, paths, text::Text};
 use paddock_protocol::{
     ApprovalBody, ChangeKind, Diff, DiffLine, DiffMark, FileChange, FileVersion, Hunk, UndoFact, Verb,
 };
@@ -31,13 +32,9 @@ impl Plan {
     }
 
     /// The call as an approval shows it.
-    pub(crate) fn prepared(&self, cx: &CallContext) -> crate::Prepared {
-        crate::Prepared {
-            verb: if self.old.is_some() {
-                Verb::Edit
-            } else {
-                Verb::Create
-            },
+    pub(crate) fn prepared(&self, cx: &CallContext) -> Prepared {
+        Prepared {
+            verb: self.verb(),
             target: self.path.to_string(),
             access: paths::writes(cx, &self.path),
             body: ApprovalBody::Change {
@@ -45,7 +42,48 @@ impl Plan {
                 base: version_of(self.old.as_deref()),
             },
             undo: UndoFact::Covered,
-            flow: crate::Flow::Run,
+            flow: Flow::Run,
+        }
+    }
+
+    fn verb(&self) -> Verb {
+        match self.old {
+            Some(_) => Verb::Edit,
+            None => Verb::Create,
+        }
+    }
+
+    /// The change as a person sees it. What was outside of the project before is kept nowhere.
+    fn change_at(&self, place: &Place) -> FileChange {
+        FileChange {
+            undoable: !place.is_outside(),
+            ..file_change(place.shown(), self.old.as_deref(), &self.new)
+        }
+    }
+
+    fn carry_out_at(&self, cx: &CallContext, place: &Place) -> Result<FileChange, ToolError> {
+        if !place.is_outside() {
+            return self.carry_out(cx);
+        }
+        if cx.read_only {
+            return Err(ToolError::Model(
+                "Nothing can be changed in this role.".to_owned(),
+            ));
+        }
+        let written = place.root.write(&self.path, &self.new, self.mode());
+        written.map_err(|error| match error {
+            PathError::AlreadyExists { .. } | PathError::NotFound { .. } => {
+                ToolError::ChangedSince { path: place.name() }
+            }
+            other => place.failure(other),
+        })?;
+        Ok(self.change_at(place))
+    }
+
+    fn mode(&self) -> WriteMode {
+        match self.old {
+            Some(_) => WriteMode::Replace,
+            None => WriteMode::CreateNew,
         }
     }
 
@@ -59,13 +97,68 @@ impl Plan {
 
     /// The write alone, on the file that was looked at.
     pub(crate) fn write(&self, root: &ProjectRoot) -> Result<(), ToolError> {
-        let mode = if self.old.is_some() {
-            WriteMode::Replace
-        } else {
-            WriteMode::CreateNew
-        };
-        root.write(&self.path, &self.new, mode).map_err(changed_or_failed)
+        root.write(&self.path, &self.new, self.mode())
+            .map_err(changed_or_failed)
     }
+}
+
+/// A change of the one file that an argument names, as an approval shows it.
+pub(crate) fn prepare(
+    cx: &CallContext,
+    argument: &str,
+    plan: impl FnOnce(&Place, Option<Vec<u8>>) -> Result<Plan, ToolError>,
+) -> Result<Prepared, ToolError> {
+    let outside = match place::named(cx, argument, true)? {
+        Named::Inside(path) => {
+            let place = Place::inside(cx, path);
+            let old = place.current(MAX_FILE)?;
+            return Ok(plan(&place, old)?.prepared(cx));
+        }
+        Named::Outside(outside) => outside,
+    };
+    let planned = outside.open(cx, true).and_then(|place| {
+        let old = place.current(MAX_FILE)?;
+        Ok((plan(&place, old)?, place))
+    });
+    let (verb, body) = match planned {
+        Ok((plan, place)) => {
+            let change = plan.change_at(&place);
+            let base = version_of(plan.old.as_deref());
+            (plan.verb(), ApprovalBody::Change { change, base })
+        }
+        Err(error) if outside.is_covered(cx, true) => return Err(error),
+        // What is wrong would tell the model what is there: it hears of that once the person allowed the place.
+        Err(_) => (Verb::Edit, ApprovalBody::Other),
+    };
+    Ok(Prepared {
+        verb,
+        target: outside.name().to_owned(),
+        access: outside.access(cx, true),
+        body,
+        undo: UndoFact::NotCovered {
+            why: "Files outside of the project are not kept.".to_owned(),
+        },
+        flow: Flow::Run,
+    })
+}
+
+/// Carries such a change out: what was done, the line for the model, and what else the plan found.
+pub(crate) fn run<T>(
+    cx: &CallContext,
+    argument: &str,
+    plan: impl FnOnce(&Place, Option<Vec<u8>>) -> Result<(Plan, T), ToolError>,
+) -> Result<(FileChange, String, T), ToolError> {
+    let place = place::open(cx, place::named(cx, argument, true)?, true)?;
+    let old = place.current(MAX_FILE)?;
+    place.check_approved(cx, &version_of(old.as_deref()))?;
+    let (plan, found) = plan(&place, old)?;
+    let change = plan.carry_out_at(cx, &place)?;
+    let told = FileChange {
+        path: place.name(),
+        ..change.clone()
+    };
+    let text = report(&told, &plan.new);
+    Ok((change, text, found))
 }
 
 /// The project, for a call that may change it.

@@ -3,8 +3,8 @@
 use crate::Processes;
 use async_trait::async_trait;
 use paddock_protocol::{
-    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileBase, FileVersion, Millis, PlanTask,
-    SandboxSummary, UndoFact, Verb,
+    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileBase, FileVersion, HostReach, Millis,
+    PlanTask, SandboxSummary, UndoFact, Verb,
 };
 use paddock_sandbox::{Confinement, Gate, PathGrant, ProjectRoot, RelativePath, StateDir};
 use std::sync::Arc;
@@ -101,8 +101,11 @@ pub struct CallContext {
     /// Places outside of the project that this call may reach: approved for it, or by a rule. A folder ends in `/` in the
     /// access and is the folder itself here.
     pub outside: Vec<PathGrant>,
-    /// Hosts that this call itself may connect to.
+    /// Hosts that this call itself may connect to: approved for it, or by a rule.
     pub hosts: Vec<String>,
+    /// Where the addresses of these hosts are as the person saw it when approving. `Unknown` when nobody saw it (a rule):
+    /// then only public addresses are connected to, and those that the host itself names.
+    pub shown_reach: HostReach,
     /// Asked for each connection of a command; none: commands have no network.
     pub gate: Option<Gate>,
     pub live: LiveOutput,

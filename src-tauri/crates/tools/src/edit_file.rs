@@ -3,11 +3,11 @@
 use crate::change::{self, Plan};
 use crate::matching::{self, How, Match};
 use crate::nearest::Wanted;
+use crate::place::Place;
 use crate::text::{Text, binary_kind};
 use crate::typed::{Stop, TypedTool, done};
-use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, nearest, paths};
+use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, nearest};
 use paddock_protocol::CallOutput;
-use paddock_sandbox::RelativePath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -40,17 +40,12 @@ impl TypedTool for EditFile {
     const KIND: ToolKind = ToolKind::Write;
 
     fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
-        let path = paths::locate(cx, &input.path)?;
-        let old = change::current(cx, &path)?;
-        Ok(plan(cx, path, old, &input)?.0.prepared(cx))
+        change::prepare(cx, &input.path, |place, old| Ok(plan(cx, place, old, &input)?.0))
     }
 
     fn run(input: Input, cx: &CallContext, _: &Stop) -> Result<CallOutput, ToolError> {
-        let path = paths::locate(cx, &input.path)?;
-        let old = change::current_approved(cx, &path)?;
-        let (plan, found) = plan(cx, path, old, &input)?;
-        let change = plan.carry_out(cx)?;
-        let mut text = change::report(&change, &plan.new);
+        let (change, mut text, found) =
+            change::run(cx, &input.path, |place, old| plan(cx, place, old, &input))?;
         if found.replacements.len() > 1 {
             let _ = write!(
                 text,
@@ -70,10 +65,11 @@ impl TypedTool for EditFile {
 
 fn plan(
     cx: &CallContext,
-    path: RelativePath,
+    place: &Place,
     old: Option<Vec<u8>>,
     input: &Input,
 ) -> Result<(Plan, Match), ToolError> {
+    let path = place.name();
     let Some(bytes) = old else {
         return Err(ToolError::Model(format!(
             "`{path}` does not exist. Use write_file to create it."
@@ -93,7 +89,7 @@ fn plan(
     let found =
         matching::find(&text.content, &input.old_text, &input.new_text, input.all).map_err(|none| {
             // Not even a hint of what is in a file that may not be read without being asked for.
-            let hidden = paths::is_hidden_secret(cx, &path);
+            let hidden = place.is_hidden_secret(cx, &place.path);
             ToolError::Model(nearest::explain(&WANTED, &path, &text.content, &none, hidden))
         })?;
     let new = text.encode(&found.apply(&text.content)).map_err(|letter| {
@@ -108,7 +104,7 @@ fn plan(
     }
     Ok((
         Plan {
-            path,
+            path: place.path.clone(),
             old: Some(bytes),
             new,
         },

@@ -2,10 +2,10 @@
 
 use crate::typed::{Stop, TypedTool, done, reading};
 use crate::walk::walk;
-use crate::{CallContext, Prepared, ToolError, ToolKind, bounds};
+use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, place};
 use globset::{GlobBuilder, GlobMatcher};
-use paddock_protocol::{Access, CallOutput, OutputFacts, Verb};
-use paddock_sandbox::{Kind, RelativePath};
+use paddock_protocol::{CallOutput, OutputFacts, Verb};
+use paddock_sandbox::Kind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -20,6 +20,8 @@ pub(crate) struct FindFiles;
 pub(crate) struct Input {
     /// Glob: `*.rs` (in any folder), `src/**/*.{ts,svelte}`
     pattern: String,
+    /// Folder; default the project
+    path: Option<String>,
 }
 
 impl TypedTool for FindFiles {
@@ -28,28 +30,26 @@ impl TypedTool for FindFiles {
     const DESCRIPTION: &'static str = include_str!("find_files.md").trim_ascii();
     const KIND: ToolKind = ToolKind::Read;
 
-    fn prepare(input: Input, _: &CallContext) -> Result<Prepared, ToolError> {
+    fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
         glob("pattern", &input.pattern)?;
-        Ok(reading(
-            Verb::Search,
-            input.pattern,
-            vec![Access::Read { path: ".".to_owned() }],
-        ))
+        let named = place::named_or_root(cx, input.path.as_deref())?;
+        Ok(reading(Verb::Search, input.pattern, named.reads(cx)))
     }
 
     fn run(input: Input, cx: &CallContext, stop: &Stop) -> Result<CallOutput, ToolError> {
         let glob = glob("pattern", &input.pattern)?;
+        let place = place::open(cx, place::named_or_root(cx, input.path.as_deref())?, false)?;
         let mut text = String::new();
         let mut files = 0;
-        let walked = walk(&cx.root, &RelativePath::root(), None, stop, |found| {
-            if found.kind == Kind::Folder || !glob.is_match(found.path.as_str()) {
+        let walked = walk(&place, None, stop, |found| {
+            if found.kind == Kind::Folder || !glob.is_match(place.below(&found.path)) {
                 return Ok(ControlFlow::Continue(()));
             }
             if files == MAX_FOUND || text.len() > bounds::MAX_TEXT - 8 * 1024 {
                 return Ok(ControlFlow::Break(()));
             }
             files += 1;
-            let _ = writeln!(text, "{}", found.path);
+            let _ = writeln!(text, "{}", place.name_of(&found.path));
             Ok(ControlFlow::Continue(()))
         })?;
         if files == 0 {
@@ -71,7 +71,7 @@ impl TypedTool for FindFiles {
     }
 }
 
-/// A glob over paths relative to the project; a pattern without `/` is one for names in any folder.
+/// A glob over paths relative to the folder that is searched; a pattern without `/` is one for names in any folder.
 pub(crate) fn glob(name: &str, pattern: &str) -> Result<GlobMatcher, ToolError> {
     let pattern = pattern.trim();
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);

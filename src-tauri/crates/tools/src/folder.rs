@@ -100,7 +100,8 @@ pub(crate) fn make_all(cx: &CallContext, folders: &[RelativePath]) {
 /// Removes folders that nothing is in any more, inner ones first. What came into one meanwhile keeps it.
 pub(crate) fn remove_empty(cx: &CallContext, folders: &[RelativePath]) -> bool {
     let root = paths::root_of(cx);
-    folders.iter().rev().all(|folder| {
-        root.read_dir(folder).is_ok_and(|entries| entries.is_empty()) && root.remove_folder(folder).is_ok()
-    })
+    folders
+        .iter()
+        .rev()
+        .all(|folder| root.remove_empty_folder(folder).is_ok())
 }

@@ -14,6 +14,7 @@ mod nearest;
 mod outcome;
 mod patch;
 mod paths;
+mod place;
 mod processes;
 mod registry;
 mod several;

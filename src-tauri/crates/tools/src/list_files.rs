@@ -1,10 +1,11 @@
 //! What is in a folder.
 
+use crate::place::{self, Place};
 use crate::typed::{Stop, TypedTool, done, reading};
 use crate::walk::walk;
-use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, paths};
+use crate::{CallContext, Prepared, ToolError, ToolKind, bounds};
 use paddock_protocol::{CallOutput, OutputFacts, Verb};
-use paddock_sandbox::{Kind, ProjectRoot, RelativePath};
+use paddock_sandbox::Kind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -31,29 +32,30 @@ impl TypedTool for ListFiles {
     const KIND: ToolKind = ToolKind::Read;
 
     fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
-        let path = paths::locate_or_root(cx, input.path.as_deref())?;
-        Ok(reading(Verb::List, path.as_str(), paths::reads(cx, &path)))
+        let named = place::named_or_root(cx, input.path.as_deref())?;
+        Ok(reading(Verb::List, named.target(), named.reads(cx)))
     }
 
     fn run(input: Input, cx: &CallContext, stop: &Stop) -> Result<CallOutput, ToolError> {
-        let path = paths::locate_or_root(cx, input.path.as_deref())?;
+        let place = place::open(cx, place::named_or_root(cx, input.path.as_deref())?, false)?;
         let depth = input.depth.unwrap_or(DEPTH).max(1) as usize;
         let mut text = String::new();
         let mut entries = 0;
-        let walked = walk(&cx.root, &path, Some(depth), stop, |found| {
+        let walked = walk(&place, Some(depth), stop, |found| {
             if entries == MAX_ENTRIES || text.len() > bounds::MAX_TEXT - 8 * 1024 {
                 return Ok(ControlFlow::Break(()));
             }
             entries += 1;
+            let path = place.name_of(&found.path);
             let _ = match found.kind {
-                Kind::Folder => writeln!(text, "{}/", found.path),
-                Kind::Link => writeln!(text, "{} (link)", found.path),
-                _ => writeln!(text, "{} ({})", found.path, bounds::size(found.size)),
+                Kind::Folder => writeln!(text, "{path}/"),
+                Kind::Link => writeln!(text, "{path} (link)"),
+                _ => writeln!(text, "{path} ({})", bounds::size(found.size)),
             };
             Ok(ControlFlow::Continue(()))
         })?;
         if entries == 0 {
-            text.push_str(if is_empty(&cx.root, &path) {
+            text.push_str(if is_empty(&place) {
                 "The folder is empty."
             } else {
                 "Everything in it is ignored."
@@ -83,6 +85,9 @@ impl TypedTool for ListFiles {
     }
 }
 
-fn is_empty(root: &ProjectRoot, path: &RelativePath) -> bool {
-    root.read_dir(path).is_ok_and(|entries| entries.is_empty())
+fn is_empty(place: &Place) -> bool {
+    place
+        .root
+        .read_dir(&place.path)
+        .is_ok_and(|entries| entries.is_empty())
 }

@@ -2,7 +2,6 @@
 
 use crate::bounds;
 use crate::matching::NoMatch;
-use paddock_sandbox::RelativePath;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -20,7 +19,7 @@ pub(crate) struct Wanted<'a> {
 /// Why a text was not found in one place. `hidden`: not even a hint of what is in the file may be given.
 pub(crate) fn explain(
     wanted: &Wanted<'_>,
-    path: &RelativePath,
+    path: &str,
     content: &str,
     none: &NoMatch,
     hidden: bool,

@@ -3,9 +3,9 @@
 use crate::gather::Gathered;
 use crate::terminal::plain;
 use crate::typed::{blocking, done};
-use crate::{CallContext, bounds};
-use paddock_protocol::{CallOutput, Millis, OutputFacts, ProcessId};
-use paddock_sandbox::{CommandEnd, CommandExit, Limit};
+use crate::{CallContext, bounds, place};
+use paddock_protocol::{Access, CallOutput, Millis, OutputFacts, ProcessId};
+use paddock_sandbox::{Blocked, CommandEnd, CommandExit, Limit, ProjectRoot};
 
 /// Bytes of output shown to the model before and after what is left out.
 const HEAD: usize = 16 * 1024;
@@ -48,7 +48,7 @@ pub(crate) async fn report(
     }
     let facts = OutputFacts::Command {
         sandbox: cx.sandbox.tier.clone(),
-        timed_out: own_limit.is_some(),
+        timed_out: own_limit.is_some() || end.exit == CommandExit::TimedOut,
         denials: end.denials.iter().map(|denial| denial.sentence.clone()).collect(),
         quarantined: end.quarantined.iter().map(|file| file.path.clone()).collect(),
     };
@@ -61,9 +61,28 @@ pub(crate) async fn report(
             _ => None,
         },
         total_bytes: is_cut.then_some(whole.len() as u64),
-        changes: Vec::new(),
         facts: Some(facts),
+        timed_out: own_limit.is_some() || end.exit == CommandExit::TimedOut,
+        refused: refused(end, &cx.root),
+        ..CallOutput::default()
     }
+}
+
+/// What the sandbox refused and a person could allow.
+fn refused(end: &CommandEnd, root: &ProjectRoot) -> Vec<Access> {
+    let mut all = Vec::new();
+    for blocked in &end.blocked {
+        let access = match blocked {
+            Blocked::Host { host, .. } => Some(Access::Network { host: host.clone() }),
+            Blocked::Path { path, write } => root
+                .never_granted(path, *write)
+                .is_none()
+                .then(|| place::access(path, path.is_dir(), *write, None))
+                .flatten(),
+        };
+        all.extend(access.filter(|access| !all.contains(access)));
+    }
+    all
 }
 
 /// Output of a command that goes on, bounded.

@@ -31,7 +31,7 @@ pub(crate) fn reads(cx: &CallContext, path: &RelativePath) -> Vec<Access> {
     let mut access = vec![Access::Read {
         path: path.to_string(),
     }];
-    if let Some(place) = place_of(cx, path).filter(|place| *place == ProtectedPlace::SecretFile) {
+    if let Some(place) = place_of(&cx.root, path).filter(|place| *place == ProtectedPlace::SecretFile) {
         access.push(Access::Protected {
             path: path.to_string(),
             write: false,
@@ -59,7 +59,7 @@ pub(crate) fn deletes(cx: &CallContext, path: &RelativePath) -> Vec<Access> {
 
 fn with_protection(cx: &CallContext, path: &RelativePath, access: Access) -> Vec<Access> {
     let mut access = vec![access];
-    if let Some(place) = place_of(cx, path) {
+    if let Some(place) = place_of(&cx.root, path) {
         access.push(Access::Protected {
             path: path.to_string(),
             write: true,
@@ -71,11 +71,12 @@ fn with_protection(cx: &CallContext, path: &RelativePath, access: Access) -> Vec
 
 /// Whether a file that turned up in a search may not be shown without being asked for by name.
 pub(crate) fn is_hidden_secret(cx: &CallContext, path: &RelativePath) -> bool {
-    !cx.protected_granted && place_of(cx, path) == Some(ProtectedPlace::SecretFile)
+    !cx.protected_granted && place_of(&cx.root, path) == Some(ProtectedPlace::SecretFile)
 }
 
-fn place_of(cx: &CallContext, path: &RelativePath) -> Option<ProtectedPlace> {
-    Some(match cx.root.protection(path)?.kind {
+/// Why a path is protected.
+pub(crate) fn place_of(root: &ProjectRoot, path: &RelativePath) -> Option<ProtectedPlace> {
+    Some(match root.protection(path)?.kind {
         ProtectionKind::GitInternals => ProtectedPlace::GitInternals,
         ProtectionKind::PaddockSettings => ProtectedPlace::PaddockSettings,
         ProtectionKind::AgentInstructions => ProtectedPlace::AgentInstructions,

@@ -2,7 +2,7 @@
 
 use crate::text::{Encoding, LineEnd, Text, binary_kind};
 use crate::typed::{Stop, TypedTool, done, reading};
-use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, paths};
+use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, place};
 use paddock_protocol::{CallOutput, OutputFacts, Verb};
 use paddock_sandbox::PathError;
 use schemars::JsonSchema;
@@ -33,13 +33,14 @@ impl TypedTool for ReadFile {
     const KIND: ToolKind = ToolKind::Read;
 
     fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
-        let path = paths::locate(cx, &input.path)?;
-        Ok(reading(Verb::Read, path.as_str(), paths::reads(cx, &path)))
+        let named = place::named(cx, &input.path, false)?;
+        Ok(reading(Verb::Read, named.target(), named.reads(cx)))
     }
 
     fn run(input: Input, cx: &CallContext, _: &Stop) -> Result<CallOutput, ToolError> {
-        let path = paths::locate(cx, &input.path)?;
-        let bytes = cx.root.read(&path, MAX_FILE).map_err(|error| match error {
+        let place = place::open(cx, place::named(cx, &input.path, false)?, false)?;
+        let path = place.name();
+        let bytes = place.root.read(&place.path, MAX_FILE).map_err(|error| match error {
             PathError::IsAFolder { .. } => ToolError::Model(format!(
                 "`{path}` is a folder. Use list_files to see what is in it."
             )),
@@ -47,7 +48,7 @@ impl TypedTool for ReadFile {
                 "`{path}` has {}, too much to read. Use search_files on it, or a command that shows a part.",
                 bounds::size(size)
             )),
-            other => paths::failure(other),
+            other => place.failure(other),
         })?;
         let Some(text) = Text::decode(&bytes) else {
             let (kind, size) = (binary_kind(&bytes), bounds::size(bytes.len() as u64));

@@ -8,9 +8,11 @@ use crate::{
     CallContext, Flow, MAX_PROCESSES, Prepared, Tool, ToolError, ToolKind, arguments, outcome, paths,
 };
 use async_trait::async_trait;
-use paddock_protocol::{Access, ApprovalBody, CallOutput, DeltaChannel, Millis, UndoFact, Verb};
+use paddock_protocol::{
+    Access, ApprovalBody, CallOutput, DeltaChannel, Millis, NetworkLevel, UndoFact, Verb,
+};
 use paddock_sandbox::{
-    CommandSpec, Kind, Network, RelativePath, RunningCommand, SandboxError, SecretFiles, Streams,
+    CommandSpec, Kind, Network, PathGrant, RelativePath, RunningCommand, SandboxError, SecretFiles, Streams,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -192,11 +194,13 @@ async fn start(plan: &Plan, cx: &CallContext) -> Result<Live, ToolError> {
     spec.output_limit = u64::MAX;
     // One stream, because only then its order is the true one.
     spec.streams = Streams::Together;
-    spec.network = if cx.sandbox.network {
-        Network::Host
-    } else {
-        Network::Off
+    (spec.network, spec.gate) = match (cx.sandbox.network, &cx.gate) {
+        (NetworkLevel::Open, _) => (Network::Host, None),
+        // A process that goes on keeps its gate; after the end of its call the gate itself says no.
+        (NetworkLevel::Asks, Some(gate)) => (Network::Asks, Some(gate.clone())),
+        (NetworkLevel::Asks, None) | (NetworkLevel::Off, _) => (Network::Off, None),
     };
+    spec.extra = granted_outside(cx);
     spec.secret_files = if cx.protected_granted {
         SecretFiles::Readable
     } else {
@@ -210,6 +214,15 @@ async fn start(plan: &Plan, cx: &CallContext) -> Result<Live, ToolError> {
         output: Source::new(chunks),
         so_far: Gathered::default(),
     })
+}
+
+/// The places outside of the project that the call may reach; a role that changes nothing changes nothing there either.
+fn granted_outside(cx: &CallContext) -> Vec<PathGrant> {
+    let grants = cx.outside.iter().map(|grant| PathGrant {
+        path: grant.path.clone(),
+        writable: grant.writable && !cx.read_only,
+    });
+    grants.collect()
 }
 
 /// Takes output, handing it on live, until the command is over or is no longer waited for.
@@ -279,7 +292,7 @@ fn too_many(cx: &CallContext) -> ToolError {
     ))
 }
 
-fn not_started(error: SandboxError) -> ToolError {
+pub(crate) fn not_started(error: SandboxError) -> ToolError {
     let text = match error {
         SandboxError::Folder(error) => return paths::failure(error),
         SandboxError::ProjectReplaced => return ToolError::Fatal(paths::sentence(&error.to_string())),

@@ -1,10 +1,11 @@
 //! Text in files, by regular expression.
 
 use crate::find_files::glob;
+use crate::place::{self, Place};
 use crate::text::Text;
 use crate::typed::{Stop, TypedTool, done, reading};
 use crate::walk::{Found, walk};
-use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, paths};
+use crate::{CallContext, Prepared, ToolError, ToolKind, bounds};
 use globset::GlobMatcher;
 use paddock_protocol::{CallOutput, OutputFacts, Verb};
 use paddock_sandbox::{Kind, RelativePath};
@@ -46,20 +47,23 @@ impl TypedTool for SearchFiles {
 
     fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
         let query = Query::new(&input)?;
-        let path = paths::locate_or_root(cx, input.path.as_deref())?;
+        let named = place::named_or_root(cx, input.path.as_deref())?;
         drop(query);
-        Ok(reading(Verb::Search, input.pattern, paths::reads(cx, &path)))
+        Ok(reading(Verb::Search, input.pattern, named.reads(cx)))
     }
 
     fn run(input: Input, cx: &CallContext, stop: &Stop) -> Result<CallOutput, ToolError> {
         let query = Query::new(&input)?;
-        let path = paths::locate_or_root(cx, input.path.as_deref())?;
+        let place = place::open(cx, place::named_or_root(cx, input.path.as_deref())?, false)?;
         let mut hits = Hits::default();
-        let found = cx.root.metadata(&path).map_err(paths::failure)?;
+        let found = place
+            .root
+            .metadata(&place.path)
+            .map_err(|error| place.failure(error))?;
         if found.kind == Kind::Folder {
-            let walked = walk(&cx.root, &path, None, stop, |found| {
-                if found.kind == Kind::File && query.wants(&found.path) {
-                    search(cx, &query, found, false, &mut hits);
+            let walked = walk(&place, None, stop, |found| {
+                if found.kind == Kind::File && query.wants(&place, &found.path) {
+                    search(cx, &place, &query, found, false, &mut hits);
                 }
                 Ok(if hits.are_enough() {
                     ControlFlow::Break(())
@@ -71,9 +75,10 @@ impl TypedTool for SearchFiles {
         } else {
             search(
                 cx,
+                &place,
                 &query,
                 &Found {
-                    path,
+                    path: place.path.clone(),
                     kind: found.kind,
                     size: found.size,
                 },
@@ -119,8 +124,14 @@ impl Query {
         })
     }
 
-    fn wants(&self, path: &RelativePath) -> bool {
-        self.glob.as_ref().is_none_or(|glob| glob.is_match(path.as_str()))
+    fn wants(&self, place: &Place, path: &RelativePath) -> bool {
+        // In the project a glob is one over whole paths.
+        let path = if place.is_outside() {
+            place.below(path)
+        } else {
+            path.as_str()
+        };
+        self.glob.as_ref().is_none_or(|glob| glob.is_match(path))
     }
 }
 
@@ -176,13 +187,13 @@ impl Hits {
     }
 }
 
-fn search(cx: &CallContext, query: &Query, found: &Found, by_name: bool, hits: &mut Hits) {
+fn search(cx: &CallContext, place: &Place, query: &Query, found: &Found, by_name: bool, hits: &mut Hits) {
     if found.size > MAX_FILE {
         hits.too_large += 1;
         return;
     }
     // What cannot be read or is no text has no hits.
-    let Some(text) = cx
+    let Some(text) = place
         .root
         .read(&found.path, MAX_FILE)
         .ok()
@@ -195,16 +206,16 @@ fn search(cx: &CallContext, query: &Query, found: &Found, by_name: bool, hits: &
     }
     let mut in_file = 0;
     for (number, line) in text.content.lines().enumerate() {
-        let Some(place) = query.line.find(line) else {
+        let Some(hit) = query.line.find(line) else {
             continue;
         };
         if in_file == 0 {
-            if !by_name && paths::is_hidden_secret(cx, &found.path) {
+            if !by_name && place.is_hidden_secret(cx, &found.path) {
                 hits.secret += 1;
                 return;
             }
             let gap = if hits.files == 0 { "" } else { "\n" };
-            let _ = writeln!(hits.text, "{gap}{}", found.path);
+            let _ = writeln!(hits.text, "{gap}{}", place.name_of(&found.path));
             hits.files += 1;
         }
         if in_file == MAX_HITS_PER_FILE || hits.are_enough() {
@@ -214,7 +225,7 @@ fn search(cx: &CallContext, query: &Query, found: &Found, by_name: bool, hits: &
         }
         in_file += 1;
         hits.hits += 1;
-        let _ = writeln!(hits.text, "  {}: {}", number + 1, part(line, place.start()));
+        let _ = writeln!(hits.text, "  {}: {}", number + 1, part(line, hit.start()));
     }
 }
 

@@ -228,9 +228,7 @@ impl<'a> Done<'a> {
                 Undo::MoveBack { from, to } => (*to, self.root.rename(to, from)),
                 // A folder that someone else uses meanwhile stays.
                 Undo::RemoveFolder(folder) => {
-                    if self.root.read_dir(folder).is_ok_and(|entries| entries.is_empty()) {
-                        let _ = self.root.remove_folder(folder);
-                    }
+                    let _ = self.root.remove_empty_folder(folder);
                     continue;
                 }
             };

@@ -2,7 +2,7 @@
 //! out here, unless the walk begins inside of something that is ignored: then it was asked for by name.
 
 use crate::typed::Stop;
-use crate::{ToolError, paths};
+use crate::{ToolError, place::Place};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use paddock_sandbox::{Entry, Kind, PathError, ProjectRoot, RelativePath};
 use std::ops::ControlFlow;
@@ -33,12 +33,12 @@ pub(crate) struct Walked {
 /// Visits everything below a folder in the order of names, folders before what is in them; links are not followed. At most
 /// `depth` levels when given. The visitor ends the walk with `Break`.
 pub(crate) fn walk(
-    root: &ProjectRoot,
-    start: &RelativePath,
+    place: &Place,
     depth: Option<usize>,
     stop: &Stop,
     mut visit: impl FnMut(&Found) -> Result<ControlFlow<()>, ToolError>,
 ) -> Result<Walked, ToolError> {
+    let (root, start) = (&place.root, &place.path);
     let mut walker = Walker {
         root,
         stop,
@@ -47,7 +47,7 @@ pub(crate) fn walk(
         walked: Walked::default(),
     };
     walker.enter_ancestors(start);
-    let entries = root.read_dir(start).map_err(paths::failure)?;
+    let entries = root.read_dir(start).map_err(|error| place.failure(error))?;
     let depth = depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH);
     let _: ControlFlow<()> = walker.descend(start, entries, depth, &mut visit)?;
     Ok(walker.walked)

@@ -1,11 +1,11 @@
 //! A whole file, new or replaced.
 
 use crate::change::{self, Plan};
+use crate::place::Place;
 use crate::text::{LineEnd, Text};
 use crate::typed::{Stop, TypedTool, done};
-use crate::{CallContext, Prepared, ToolError, ToolKind, paths};
+use crate::{CallContext, Prepared, ToolError, ToolKind};
 use paddock_protocol::CallOutput;
-use paddock_sandbox::RelativePath;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -27,17 +27,13 @@ impl TypedTool for WriteFile {
     const KIND: ToolKind = ToolKind::Write;
 
     fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
-        let path = paths::locate(cx, &input.path)?;
-        let old = change::current(cx, &path)?;
-        Ok(plan(path, old, &input.content)?.prepared(cx))
+        change::prepare(cx, &input.path, |place, old| plan(place, old, &input.content))
     }
 
     fn run(input: Input, cx: &CallContext, _: &Stop) -> Result<CallOutput, ToolError> {
-        let path = paths::locate(cx, &input.path)?;
-        let old = change::current_approved(cx, &path)?;
-        let plan = plan(path, old, &input.content)?;
-        let change = plan.carry_out(cx)?;
-        let text = change::report(&change, &plan.new);
+        let (change, text, ()) = change::run(cx, &input.path, |place, old| {
+            Ok((plan(place, old, &input.content)?, ()))
+        })?;
         Ok(CallOutput {
             changes: vec![change],
             ..done(text)
@@ -46,10 +42,16 @@ impl TypedTool for WriteFile {
 }
 
 /// A replaced text file keeps its encoding, and its line ends unless the content has its own.
-fn plan(path: RelativePath, old: Option<Vec<u8>>, content: &str) -> Result<Plan, ToolError> {
+fn plan(place: &Place, old: Option<Vec<u8>>, content: &str) -> Result<Plan, ToolError> {
+    let path = place.path.clone();
     if path.is_root() {
         return Err(ToolError::Model(
-            "`.` is the project folder itself; name a file.".to_owned(),
+            if place.is_outside() {
+                "That is a folder; name a file."
+            } else {
+                "`.` is the project folder itself; name a file."
+            }
+            .to_owned(),
         ));
     }
     let before = old
@@ -69,7 +71,8 @@ fn plan(path: RelativePath, old: Option<Vec<u8>>, content: &str) -> Result<Plan,
     };
     if old.as_deref() == Some(&new) {
         return Err(ToolError::Model(format!(
-            "`{path}` already has exactly this content; nothing was written."
+            "`{}` already has exactly this content; nothing was written.",
+            place.name()
         )));
     }
     Ok(Plan { path, old, new })

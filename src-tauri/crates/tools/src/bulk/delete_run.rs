@@ -180,14 +180,9 @@ impl Work<'_> {
 
     /// A folder that is not empty holds something that came later; it stays.
     fn remove_empty(&mut self, folder: &RelativePath) {
-        match self.cx.root.read_dir(folder) {
-            Ok(entries) if entries.is_empty() => {
-                if let Err(error) = paths::root_of(self.cx).remove_folder(folder) {
-                    self.left.add(folder.as_str(), words_of(error));
-                }
-            }
-            Ok(_) => self.left.add(folder.as_str(), "it is not empty"),
-            Err(PathError::NotFound { .. }) => {}
+        match paths::root_of(self.cx).remove_empty_folder(folder) {
+            Ok(()) | Err(PathError::NotFound { .. }) => {}
+            Err(PathError::NotEmpty { .. }) => self.left.add(folder.as_str(), "it is not empty"),
             Err(error) => self.left.add(folder.as_str(), words_of(error)),
         }
     }
