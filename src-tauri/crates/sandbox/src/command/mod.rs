@@ -11,8 +11,9 @@ mod gitconfig;
 #[cfg(unix)]
 pub(crate) mod proxy;
 pub(crate) mod running;
+pub(crate) mod slot;
 mod spec;
-mod trial;
+pub(crate) mod trial;
 mod unconfined;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub use blocked::Blocked;
 pub use end::{CommandEnd, CommandExit, Denial, Limit, Quarantined};
 pub use gate::{AddressReach, Admission, Gate, HostGate, HostTarget, address_reach};
 pub use running::{OutputChunk, OutputSink, RunningCommand, Stopper, Stream};
+pub(crate) use slot::audit_after_crash;
 pub use spec::{
     CommandLine, CommandSpec, HelperProgram, Network, PathGrant, ResourceLimits, SecretFiles, StateDir,
     Streams,
@@ -41,7 +43,8 @@ pub trait Confinement: Send + Sync {
     /// Really tries the fence on this machine, in a project of its own in a temporary folder, and says what held. Blocks for
     /// one or two seconds.
     fn prove(&self, state: &StateDir) -> Vec<Trial> {
-        trial::prove(&|spec, output| self.start(spec, output), state)
+        let remedy = self.facts().remedy;
+        trial::prove(&|spec, output| self.start(spec, output), state, remedy.as_deref())
     }
 }
 
@@ -98,7 +101,9 @@ pub enum SandboxError {
 pub fn for_this_machine(helper: HelperProgram) -> Arc<dyn Confinement> {
     #[cfg(target_os = "linux")]
     return Arc::new(crate::linux::LinuxConfinement::new(helper));
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(target_os = "macos")]
+    return Arc::new(crate::macos::MacConfinement::new(helper));
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     {
         let _ = helper;
         Arc::new(Unconfined::new("Paddock has no sandbox for this system yet."))

@@ -1,7 +1,6 @@
 //! What confines commands on this machine, found out by doing it once, and what a person may rely on then.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use std::time::Duration;
 use super::confined::Confined;
 use crate::ProjectRoot;
 use crate::command::running::supervision;
+use crate::command::trial::TrialFolder;
 use crate::command::{
     CommandSpec, Confinement, HelperProgram, OutputSink, RunningCommand, SandboxError, SandboxFacts,
     StateDir, Tier, Unconfined,
@@ -30,7 +30,7 @@ impl LinuxConfinement {
 
     /// Runs one command for real, in a project of its own.
     fn probe(&self) -> Result<(), SandboxError> {
-        let place = ProbeFolder::make().map_err(SandboxError::State)?;
+        let place = TrialFolder::make().map_err(SandboxError::State)?;
         let project = place.0.join("project");
         std::fs::create_dir(&project).map_err(SandboxError::State)?;
         let root =
@@ -129,25 +129,4 @@ fn none(error: &SandboxError) -> SandboxFacts {
             .into()
     });
     facts
-}
-
-/// A folder for the trial, removed at the end. It was made here, so it may be removed.
-struct ProbeFolder(PathBuf);
-
-impl ProbeFolder {
-    fn make() -> io::Result<Self> {
-        use std::os::unix::fs::DirBuilderExt;
-        let now = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |time| time.as_nanos());
-        let path = std::env::temp_dir().join(format!("paddock-probe-{}-{now:x}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for ProbeFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -17,6 +17,8 @@ mod leftovers;
 #[cfg(target_os = "linux")]
 mod network;
 #[cfg(target_os = "linux")]
+mod proof;
+#[cfg(target_os = "linux")]
 mod work;
 
 #[cfg(target_os = "linux")]
@@ -28,6 +30,7 @@ fn main() -> std::process::ExitCode {
         ends::CASES,
         leftovers::CASES,
         network::CASES,
+        proof::CASES,
         work::CASES,
     ])
 }
