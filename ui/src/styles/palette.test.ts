@@ -78,6 +78,12 @@ describe.each(themeNames)('theme %s', (theme) => {
     expect(pairsBelow(high ? 4.5 : 3, ['border-control', 'border-focus'], surfaces)).toEqual([])
   })
 
+  test('class colours of pictures have 3.2 : 1 on their ground, 4.6 : 1 in high contrast', () => {
+    const pictures = tokens.filter((token) => token.startsWith('picture-'))
+    expect(pictures).toHaveLength(6)
+    expect(pairsBelow(high ? 4.6 : 3.2, pictures, ['bg-canvas'])).toEqual([])
+  })
+
   test('solid buttons are readable and stand out', () => {
     const limit = high ? 7 : 4.5
     expect(pairsBelow(limit, ['accent-on'], ['accent-solid'])).toEqual([])
