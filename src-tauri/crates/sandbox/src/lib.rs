@@ -1,9 +1,13 @@
 //! Where calls may reach: path-safe access to the files of one project folder, and confined commands. Both obey one list
 //! of protected names and one `Reach`. What is asked of the person, and when, is decided elsewhere.
 
+#[cfg(not(target_os = "linux"))]
+mod around;
 mod command;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(any(target_os = "macos", all(test, unix)))]
+mod macos;
 mod root;
 
 pub use command::{
@@ -22,16 +26,12 @@ pub use root::{
 pub fn run_helper_if_asked() {
     #[cfg(target_os = "linux")]
     linux::run_if_asked();
+    #[cfg(target_os = "macos")]
+    macos::run_if_asked();
 }
 
 /// Moves away what commands left in a project to run later, when Paddock died before it could do so itself. To be called
 /// when a project is opened; does nothing after an orderly end.
 pub fn audit_after_crash(root: &ProjectRoot, state: &StateDir) -> Vec<Quarantined> {
-    #[cfg(target_os = "linux")]
-    return linux::audit_after_crash(root, state);
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = (root, state);
-        Vec::new()
-    }
+    command::audit_after_crash(root, state)
 }

@@ -3,23 +3,22 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::plan;
+use super::audit::Guard;
+use super::{Quarantined, StateDir};
 use crate::ProjectRoot;
-use crate::command::audit::Guard;
-use crate::command::{Quarantined, StateDir};
 
 const MAX_SLOTS: usize = 64;
 
 /// A set of private caches that no other running command uses: layers must not be shared while they are in use.
-pub(super) struct Slot {
-    pub(super) folder: PathBuf,
+pub(crate) struct Slot {
+    pub(crate) folder: PathBuf,
     _lock: File,
 }
 
 impl Slot {
-    pub(super) fn take(state: &StateDir) -> io::Result<Self> {
+    pub(crate) fn take(state: &StateDir) -> io::Result<Self> {
         for number in 0..MAX_SLOTS {
             let Some(slot) = Self::take_number(state, number)? else {
                 continue;
@@ -35,7 +34,7 @@ impl Slot {
     /// One set of caches; none while it is in use.
     fn take_number(state: &StateDir, number: usize) -> io::Result<Option<Self>> {
         let folder = Self::folder(state, number);
-        plan::private_folder(&folder)?;
+        private_folder(&folder)?;
         let lock = File::create(folder.join("lock"))?;
         Ok(lock.try_lock().is_ok().then_some(Self { folder, _lock: lock }))
     }
@@ -65,4 +64,15 @@ pub(crate) fn audit_after_crash(root: &ProjectRoot, state: &StateDir) -> Vec<Qua
         }
     }
     moved
+}
+
+/// Makes a folder, and those above it, for this account alone; on Windows they inherit that from the account's own folder.
+pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
 }

@@ -1,0 +1,634 @@
+//! The text of a Seatbelt profile, made from what a command may reach. Pure, so that it is tested on every system. No path
+//! is ever part of the text: paths go beside it as parameters, so none can become a rule. The last rule that fits counts,
+//! so what is denied stands at the end.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::marker::Marker;
+use crate::root::protection::EDITOR_NAMES;
+
+/// What a command may reach; absolute, canonical paths.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bounds {
+    pub(super) project: PathBuf,
+    pub(super) read_only: bool,
+    /// Private folders of the command: home, temporary files.
+    pub(super) own: Vec<PathBuf>,
+    pub(super) readable: Vec<PathBuf>,
+    pub(super) writable: Vec<PathBuf>,
+    /// Is neither changed nor made nor given another name.
+    pub(super) guarded: Vec<PathBuf>,
+    /// Stays where it is; its content may change.
+    pub(super) kept: Vec<PathBuf>,
+    /// Is neither read nor changed.
+    pub(super) hidden: Vec<PathBuf>,
+    pub(super) network: Reachable,
+}
+
+/// What network there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Reachable {
+    #[default]
+    Nothing,
+    /// One port of this machine, behind which Paddock's proxy asks.
+    Proxy(u16),
+    /// The network of the machine; sockets in files only where names are looked up.
+    Machine,
+}
+
+/// A profile as `sandbox-exec` takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Profile {
+    pub(super) text: String,
+    pub(super) parameters: Vec<(String, PathBuf)>,
+}
+
+/// What every program needs. Names of services are few: none of them starts programs, hands out passwords or reaches
+/// other programs. The shared memory is that of Python's and OpenMP's own names.
+const BASE: &str = r##"(version 1)
+(deny default)
+(allow process-exec)
+(allow process-fork)
+(allow signal (target same-sandbox))
+(allow process-info* (target same-sandbox))
+(allow sysctl-read
+  (sysctl-name-prefix "hw.")
+  (sysctl-name-prefix "machdep.cpu.")
+  (sysctl-name "kern.argmax")
+  (sysctl-name "kern.boottime")
+  (sysctl-name "kern.hostname")
+  (sysctl-name "kern.maxfilesperproc")
+  (sysctl-name "kern.maxproc")
+  (sysctl-name "kern.ngroups")
+  (sysctl-name "kern.osproductversion")
+  (sysctl-name "kern.osrelease")
+  (sysctl-name "kern.ostype")
+  (sysctl-name "kern.osvariant_status")
+  (sysctl-name "kern.osversion")
+  (sysctl-name "kern.secure_kernel")
+  (sysctl-name "kern.tcsm_available")
+  (sysctl-name "kern.usrstack64")
+  (sysctl-name "kern.version")
+  (sysctl-name "sysctl.proc_cputype")
+  (sysctl-name "vm.loadavg")
+  (sysctl-name "vm.pagesize"))
+(allow mach-lookup
+  (global-name "com.apple.cfprefsd.agent")
+  (global-name "com.apple.cfprefsd.daemon")
+  (global-name "com.apple.system.notification_center")
+  (global-name "com.apple.system.opendirectoryd.libinfo")
+  (global-name "com.apple.system.opendirectoryd.membership"))
+(allow ipc-posix-sem)
+(allow ipc-posix-shm-read-data (ipc-posix-name "apple.shm.notification_center"))
+(allow ipc-posix-shm-read-data ipc-posix-shm-read-metadata ipc-posix-shm-write-create ipc-posix-shm-write-data ipc-posix-shm-write-unlink
+  (ipc-posix-name-regex #"^/?psm_")
+  (ipc-posix-name-regex #"^/__KMP_REGISTERED_LIB_[0-9]+$"))
+(allow pseudo-tty)
+(allow file-read* file-write* file-ioctl (literal "/dev/ptmx"))
+(allow file-read* file-write* file-ioctl
+  (require-all (regex #"^/dev/ttys[0-9]+$") (extension "com.apple.sandbox.pty")))
+(allow file-read* file-write-data
+  (literal "/dev/null")
+  (literal "/dev/zero")
+  (literal "/dev/tty")
+  (literal "/dev/dtracehelper"))
+(allow file-ioctl (literal "/dev/tty") (literal "/dev/dtracehelper"))
+(allow file-read* (literal "/dev/random") (literal "/dev/urandom") (literal "/dev/autofs_nowait"))
+(allow file-read-data file-write-data (subpath "/dev/fd"))
+(allow file-read-metadata
+  (literal "/dev")
+  (literal "/etc")
+  (literal "/tmp")
+  (literal "/var")
+  (literal "/private")
+  (literal "/private/var")
+  (literal "/private/var/db")
+  (literal "/private/var/run")
+  (literal "/private/etc/localtime")
+  (literal "/Library")
+  (literal "/Applications")
+  (literal "/opt"))
+(allow file-read* file-map-executable (literal "/"))
+"##;
+
+/// The system and its toolchains, with everything below. Not the volume where the accounts are, by its other name.
+pub(super) const SYSTEM: &[&str] = &[
+    "/Applications/Xcode.app",
+    "/Library/Apple",
+    "/Library/Developer",
+    "/Library/Frameworks",
+    "/Library/Java",
+    "/Library/Perl",
+    "/Library/Ruby",
+    "/System/Cryptexes",
+    "/System/Library",
+    "/System/Volumes/Preboot/Cryptexes",
+    "/System/iOSSupport",
+    "/bin",
+    "/nix",
+    "/opt/homebrew",
+    "/opt/local",
+    "/private/etc",
+    "/private/var/db/dyld",
+    "/private/var/db/timezone",
+    "/private/var/db/xcode_select_link",
+    "/private/var/select",
+    "/sbin",
+    "/usr",
+];
+/// Data of databases and servers that stand among the toolchains.
+const SYSTEM_DATA: &[&str] = &["/opt/homebrew/var", "/opt/local/var", "/usr/local/var"];
+
+/// Certificates are checked by a service of the system; no keychain is reached by it.
+const CERTIFICATES: &str = r#"(allow mach-lookup
+  (global-name "com.apple.trustd")
+  (global-name "com.apple.trustd.agent"))
+"#;
+
+const MACHINE_NETWORK: &str = r#"(allow network-outbound (remote ip))
+(allow network-bind network-inbound (local ip))
+(allow network-outbound (literal "/private/var/run/mDNSResponder"))
+(allow system-socket (require-all (socket-domain AF_SYSTEM) (socket-protocol 2)))
+(allow file-read* (literal "/private/var/run/resolv.conf"))
+(allow mach-lookup
+  (global-name "com.apple.SystemConfiguration.DNSConfiguration")
+  (global-name "com.apple.SystemConfiguration.configd")
+  (global-name "com.apple.dnssd.service"))
+"#;
+
+/// The profile of a command.
+pub(super) fn profile(bounds: &Bounds, marker: &Marker) -> Profile {
+    let mut writing = Writing {
+        text: BASE.to_owned(),
+        parameters: Vec::new(),
+    };
+    writing.rule("allow file-read* file-map-executable file-clone", &fixed(SYSTEM));
+    writing.rule("deny file-read* file-clone", &fixed(SYSTEM_DATA));
+    // Allowed to nobody else and used by nobody: by it the processes of this run are told from all others.
+    writing.line(&format!(
+        "(allow mach-lookup (global-name \"{}\"))",
+        marker.allowed()
+    ));
+    let project = writing.names("PROJECT", std::slice::from_ref(&bounds.project));
+    let own = writing.names("OWN", &bounds.own);
+    let readable = writing.names("READ", &bounds.readable);
+    let writable = writing.names("WRITE", &bounds.writable);
+    let above = writing.names("ABOVE", &ancestors(bounds));
+    let guarded = writing.names("GUARD", &bounds.guarded);
+    let kept = writing.names("KEEP", &bounds.kept);
+    let hidden = writing.names("HIDE", &bounds.hidden);
+
+    writing.rule("allow file-read-metadata", &literals(&above));
+    let read = [&project[..], &own, &readable, &writable].concat();
+    writing.rule(
+        "allow file-read* file-map-executable file-clone",
+        &subpaths(&read),
+    );
+    let changed = [&own[..], &writable].concat();
+    writing.rule("allow file-write* file-link", &subpaths(&changed));
+    if !bounds.read_only {
+        let except = both(&[&guarded[..], &hidden].concat());
+        let mut filters = subpaths(&project);
+        filters.extend(except.iter().map(|filter| format!("(require-not {filter})")));
+        let filters = filters.join("\n    ");
+        writing.rule(
+            "allow file-write* file-link",
+            &[format!("(require-all\n    {filters})")],
+        );
+    }
+    writing.rule("allow network-bind", &sockets("local", &own));
+    writing.rule("allow network-outbound", &sockets("remote", &own));
+    writing.line("(allow system-socket (socket-domain AF_UNIX))");
+    match bounds.network {
+        Reachable::Nothing => {}
+        Reachable::Proxy(port) => {
+            writing.line(&format!(
+                "(allow network-outbound (remote ip \"localhost:{port}\"))"
+            ));
+            writing.text.push_str(CERTIFICATES);
+        }
+        Reachable::Machine => {
+            writing.text.push_str(MACHINE_NETWORK);
+            writing.text.push_str(CERTIFICATES);
+        }
+    }
+
+    writing.rule("deny file-write* file-link", &both(&guarded));
+    writing.rule(
+        "deny file-read-data file-write* file-link file-clone",
+        &both(&hidden),
+    );
+    writing.rule(
+        "deny file-write-unlink",
+        &literals(&[&kept[..], &project].concat()),
+    );
+    writing.rule("deny file-write* file-link", &spellings());
+    Profile {
+        text: writing.text,
+        parameters: writing.parameters,
+    }
+}
+
+/// Names that are protected in every spelling, because the file system takes them all for one: Paddock's settings, and the
+/// unusual spellings of what is looked at after a command by its usual one.
+fn spellings() -> Vec<String> {
+    let mut filters = anywhere(&any_case(".paddock"));
+    for name in EDITOR_NAMES.iter().copied().chain([".git"]) {
+        let usual = anywhere(&escaped(name)).join(" ");
+        filters.push(format!(
+            "(require-all (require-any {}) (require-not (require-any {usual})))",
+            anywhere(&any_case(name)).join(" ")
+        ));
+    }
+    filters
+}
+
+/// A name of a path, and what lies below it.
+fn anywhere(pattern: &str) -> Vec<String> {
+    vec![
+        format!("(regex #\"/{pattern}$\")"),
+        format!("(regex #\"/{pattern}/\")"),
+    ]
+}
+
+/// An expression for a name in lower and upper case.
+fn any_case(name: &str) -> String {
+    name.chars()
+        .map(|letter| {
+            let (lower, upper) = (letter.to_ascii_lowercase(), letter.to_ascii_uppercase());
+            if lower == upper {
+                escaped(&letter.to_string())
+            } else {
+                format!("[{lower}{upper}]")
+            }
+        })
+        .collect()
+}
+
+/// An expression for exactly this name. A quote would end the text that it stands in.
+fn escaped(name: &str) -> String {
+    let mut pattern = String::new();
+    for letter in name.chars().filter(|letter| *letter != '"') {
+        if r"\.^$|?*+()[]{}".contains(letter) {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern
+}
+
+/// The folders above everything that is reached, to be walked through, not listed.
+fn ancestors(bounds: &Bounds) -> Vec<PathBuf> {
+    let reached = [&bounds.own[..], &bounds.readable, &bounds.writable].concat();
+    let mut found: Vec<PathBuf> = reached
+        .iter()
+        .chain([&bounds.project])
+        .flat_map(|path| path.ancestors().skip(1).map(Path::to_owned))
+        .filter(|path| path.parent().is_some())
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The text that grows, and the parameters it names.
+struct Writing {
+    text: String,
+    parameters: Vec<(String, PathBuf)>,
+}
+
+impl Writing {
+    /// Names paths; the names are what the text may hold.
+    fn names(&mut self, kind: &str, paths: &[PathBuf]) -> Vec<String> {
+        let mut names = Vec::new();
+        for (number, path) in paths.iter().enumerate() {
+            let name = format!("{kind}_{number}");
+            self.parameters.push((name.clone(), path.clone()));
+            names.push(name);
+        }
+        names
+    }
+
+    /// One rule; without anything it is about it would be about everything, so then there is none.
+    fn rule(&mut self, what: &str, filters: &[String]) {
+        if !filters.is_empty() {
+            let _ = writeln!(self.text, "({what}\n  {})", filters.join("\n  "));
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{line}");
+    }
+}
+
+fn literals(names: &[String]) -> Vec<String> {
+    names
+        .iter()
+        .map(|name| format!("(literal (param \"{name}\"))"))
+        .collect()
+}
+
+fn subpaths(names: &[String]) -> Vec<String> {
+    names
+        .iter()
+        .map(|name| format!("(subpath (param \"{name}\"))"))
+        .collect()
+}
+
+/// Places that are the same on every machine.
+fn fixed(places: &[&str]) -> Vec<String> {
+    places
+        .iter()
+        .map(|place| format!("(subpath \"{place}\")"))
+        .collect()
+}
+
+/// The thing itself, also where it does not exist yet, and what lies below.
+fn both(names: &[String]) -> Vec<String> {
+    [literals(names), subpaths(names)].concat()
+}
+
+fn sockets(side: &str, names: &[String]) -> Vec<String> {
+    subpaths(names)
+        .iter()
+        .map(|filter| format!("({side} unix-socket {filter})"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn marker() -> Marker {
+        Marker::of([7; 16])
+    }
+
+    fn paths(list: &[&str]) -> Vec<PathBuf> {
+        list.iter().map(PathBuf::from).collect()
+    }
+
+    fn usual() -> Bounds {
+        Bounds {
+            project: "/Users/me/code/shop".into(),
+            own: paths(&["/Users/me/state/home", "/private/tmp/paddock-1"]),
+            readable: paths(&["/Users/me/.rustup"]),
+            guarded: paths(&["/Users/me/code/shop/.git/hooks", "/Users/me/code/shop/.paddock"]),
+            kept: paths(&["/Users/me/code/shop/.git"]),
+            hidden: paths(&["/Users/me/code/shop/.env"]),
+            ..Bounds::default()
+        }
+    }
+
+    fn part(text: &str, start: &str) -> Vec<String> {
+        text.split("\n(")
+            .filter(|rule| rule.starts_with(start))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Every bracket that opens outside of a text closes; what a profile with a typing mistake would not survive.
+    fn is_balanced(text: &str) -> bool {
+        let (mut depth, mut quoted) = (0i32, false);
+        for letter in text.chars() {
+            match letter {
+                '"' => quoted = !quoted,
+                '(' if !quoted => depth += 1,
+                ')' if !quoted => depth -= 1,
+                _ => {}
+            }
+            if depth < 0 {
+                return false;
+            }
+        }
+        depth == 0 && !quoted
+    }
+
+    #[test]
+    fn the_rules_after_the_base_are_these() {
+        let made = profile(&usual(), &marker());
+        let own = made.text.strip_prefix(BASE).unwrap();
+        let expected = include_str!("usual.sb");
+        assert_eq!(own, expected, "\n{own}");
+        let names: Vec<&str> = made.parameters.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "PROJECT_0",
+                "OWN_0",
+                "OWN_1",
+                "READ_0",
+                "ABOVE_0",
+                "ABOVE_1",
+                "ABOVE_2",
+                "ABOVE_3",
+                "ABOVE_4",
+                "ABOVE_5",
+                "GUARD_0",
+                "GUARD_1",
+                "KEEP_0",
+                "HIDE_0"
+            ]
+        );
+    }
+
+    #[test]
+    fn everything_is_denied_that_no_rule_allows() {
+        let text = profile(&usual(), &marker()).text;
+        assert!(text.starts_with("(version 1)\n(deny default)\n"));
+        assert!(!text.contains("(allow default)"));
+        // A rule that names nothing it is about would be about everything.
+        for rule in part(&text, "allow file-") {
+            assert!(
+                rule.contains("(literal") || rule.contains("(subpath") || rule.contains("(regex"),
+                "{rule}"
+            );
+        }
+        for forbidden in [
+            "SecurityServer",
+            "pasteboard",
+            "launchd",
+            "appleevent",
+            "job-creation",
+            "coreservices",
+            "no-sandbox",
+            "process-info* )",
+            "mach-register",
+            "mach-priv",
+            "kern.proc",
+            "\"/Users",
+            "\"/Library\"))\n(allow file-read* ",
+            "/System/Volumes/Data",
+            "dirhelper",
+        ] {
+            assert!(!text.contains(forbidden), "{forbidden}");
+        }
+    }
+
+    #[test]
+    fn a_read_only_project_is_nowhere_allowed_to_change() {
+        let bounds = Bounds {
+            read_only: true,
+            ..usual()
+        };
+        let text = profile(&bounds, &marker()).text;
+        for rule in part(&text, "allow file-write") {
+            assert!(!rule.contains("PROJECT"), "{rule}");
+        }
+        assert!(
+            part(&text, "allow file-read*")
+                .iter()
+                .any(|rule| rule.contains("PROJECT_0"))
+        );
+        assert!(
+            part(&text, "allow file-write* file-link")
+                .iter()
+                .any(|rule| rule.contains("OWN_0"))
+        );
+    }
+
+    #[test]
+    fn grants_are_read_or_written_and_never_pass_by_what_is_denied() {
+        let bounds = Bounds {
+            writable: paths(&["/Users/me/other"]),
+            ..usual()
+        };
+        let text = profile(&bounds, &marker()).text;
+        assert!(part(&text, "allow file-write* file-link")[0].contains("WRITE_0"));
+        assert!(
+            !part(&text, "allow file-write")
+                .iter()
+                .any(|rule| rule.contains("READ_0"))
+        );
+        let last_allowed = text.rfind("(allow file-").unwrap();
+        let first_denied = text.find("(deny file-write* file-link").unwrap();
+        assert!(last_allowed < first_denied);
+    }
+
+    #[test]
+    fn network_is_what_was_asked_for() {
+        let of = |network| profile(&Bounds { network, ..usual() }, &marker()).text;
+        let nothing = of(Reachable::Nothing);
+        assert!(!nothing.contains("ip") || !nothing.contains("(remote ip"));
+        assert!(
+            !nothing.contains("localhost")
+                && !nothing.contains("mDNSResponder")
+                && !nothing.contains("trustd")
+        );
+        for rule in part(&nothing, "allow network") {
+            assert!(rule.contains("unix-socket (subpath (param \"OWN_"), "{rule}");
+        }
+        let proxy = of(Reachable::Proxy(4711));
+        assert!(proxy.contains("(allow network-outbound (remote ip \"localhost:4711\"))"));
+        assert_eq!(proxy.matches("remote ip").count(), 1);
+        assert!(!proxy.contains("network-inbound") && !proxy.contains("mDNSResponder"));
+        let machine = of(Reachable::Machine);
+        assert!(machine.contains("(allow network-outbound (remote ip))"));
+        assert!(!machine.contains("(allow network*)") && !machine.contains("(allow network-outbound)\n"));
+    }
+
+    #[test]
+    fn paddocks_folder_cannot_be_made_in_any_spelling() {
+        let pattern = regex(&anywhere(&any_case(".paddock"))[0]);
+        for name in ["/p/.paddock", "/p/.PADDOCK", "/p/sub/.Paddock"] {
+            assert!(pattern.is_match(name), "{name}");
+        }
+        for name in ["/p/xpaddock", "/p/.paddocks", "/p/a.paddock", "/p/.paddock/x"] {
+            assert!(!pattern.is_match(name), "{name}");
+        }
+        assert!(regex(&anywhere(&any_case(".paddock"))[1]).is_match("/p/.PADDOCK/x"));
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        assert_eq!(escaped("a.b+c(d)\"e\\"), r"a\.b\+c\(d\)e\\");
+        assert_eq!(any_case(".a1"), r"\.[aA]1");
+    }
+
+    fn regex(filter: &str) -> regex::Regex {
+        let inner = filter
+            .strip_prefix("(regex #\"")
+            .unwrap()
+            .strip_suffix("\")")
+            .unwrap();
+        regex::Regex::new(inner).unwrap()
+    }
+
+    prop_compose! {
+        fn any_path()(names in prop::collection::vec("[^/\0]{1,12}", 1..5)) -> PathBuf {
+            PathBuf::from(format!("/{}", names.join("/")))
+        }
+    }
+
+    prop_compose! {
+        fn any_bounds()(
+            project in any_path(),
+            read_only in any::<bool>(),
+            own in prop::collection::vec(any_path(), 1..3),
+            readable in prop::collection::vec(any_path(), 0..4),
+            writable in prop::collection::vec(any_path(), 0..3),
+            guarded in prop::collection::vec(any_path(), 0..5),
+            kept in prop::collection::vec(any_path(), 0..3),
+            hidden in prop::collection::vec(any_path(), 0..4),
+            network in prop_oneof![
+                Just(Reachable::Nothing), (1..=u16::MAX).prop_map(Reachable::Proxy), Just(Reachable::Machine)
+            ],
+        ) -> Bounds {
+            Bounds { project, read_only, own, readable, writable, guarded, kept, hidden, network }
+        }
+    }
+
+    proptest! {
+        /// The text depends on how many paths there are, never on what they are called.
+        #[test]
+        fn no_path_is_ever_in_the_text(bounds in any_bounds()) {
+            let plain = |paths: &[PathBuf]| (0..paths.len()).map(|n| PathBuf::from(format!("/x{n}"))).collect();
+            let above = ancestors(&bounds).len();
+            let mut same_shape = Bounds {
+                project: "/p".into(),
+                own: plain(&bounds.own),
+                readable: plain(&bounds.readable),
+                writable: plain(&bounds.writable),
+                guarded: plain(&bounds.guarded),
+                kept: plain(&bounds.kept),
+                hidden: plain(&bounds.hidden),
+                ..bounds.clone()
+            };
+            same_shape.project = (0..above).map(|n| format!("/a{n}")).collect::<String>().into();
+            same_shape.project.push("p");
+            prop_assert_eq!(profile(&bounds, &marker()).text, profile(&same_shape, &marker()).text);
+        }
+
+        #[test]
+        fn every_parameter_is_used_and_every_used_one_is_there(bounds in any_bounds()) {
+            let made = profile(&bounds, &marker());
+            prop_assert!(is_balanced(&made.text));
+            for (name, _) in &made.parameters {
+                let used = made.text.contains(&format!("(param \"{name}\")"));
+                prop_assert!(used, "{} is not used", name);
+            }
+            for used in made.text.split("(param \"").skip(1) {
+                let name = used.split('"').next().unwrap();
+                prop_assert!(made.parameters.iter().any(|(known, _)| known == name), "{} is missing", name);
+            }
+        }
+
+        #[test]
+        fn what_is_denied_is_denied_itself_and_below(bounds in any_bounds()) {
+            let text = profile(&bounds, &marker()).text;
+            let denied = part(&text, "deny file-").join("\n");
+            for (kind, count) in [("GUARD", bounds.guarded.len()), ("HIDE", bounds.hidden.len())] {
+                for number in 0..count {
+                    for filter in ["literal", "subpath"] {
+                        let rule = format!("({filter} (param \"{kind}_{number}\"))");
+                        prop_assert!(denied.contains(&rule), "{}", rule);
+                        let not = format!("(require-not {rule})");
+                        prop_assert!(bounds.read_only || text.contains(&not), "{}", not);
+                    }
+                }
+            }
+        }
+    }
+}
