@@ -59,7 +59,11 @@ impl Tree {
     /// Opens a folder, links that stay beneath followed.
     pub(super) fn folder(&self, path: &RelativePath) -> Result<Folder, Failure> {
         let handle = self.opened(path, FOLDER)?;
-        let place = self.place(handle.as_fd())?;
+        let place = if path.is_root() {
+            RelativePath::root()
+        } else {
+            self.place(handle.as_fd())?
+        };
         Ok(Folder { handle, place })
     }
 

@@ -206,8 +206,8 @@ fn is_name(folded: &str, name: &str) -> bool {
         })
 }
 
-/// A name as the most forgiving file system would compare it: lower case, no trailing dots and blanks, no `:stream`, none
-/// of the characters that HFS+ ignores.
+/// A name as the most forgiving file system would compare it: one case (by way of the capitals, so that `ı` and `ſ` are `i`
+/// and `s`), no trailing dots and blanks, no `:stream`, none of the characters that HFS+ ignores.
 pub(super) fn fold(name: &str) -> String {
     let name = name.split(':').next().unwrap_or(name);
     let folded: String = name
@@ -215,6 +215,7 @@ pub(super) fn fold(name: &str) -> String {
         .filter(|letter| {
             !matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
         })
+        .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .collect();
     folded.trim_end_matches(['.', ' ']).to_owned()
@@ -242,6 +243,7 @@ mod tests {
             "GIT~12",
             ".g\u{200c}it/config",
             ".gi\u{feff}t",
+            ".g\u{131}t/config",
             "sub/.git/x",
             ".git\\config",
             "sub\\.git\\config",
@@ -277,6 +279,8 @@ mod tests {
             (".bashrc", LoginScript),
             ("dot/.zshenv", LoginScript),
             (".vscode/tasks.json", EditorTasks),
+            (".v\u{17f}code/tasks.json", EditorTasks),
+            (".paddoc\u{212a}/x", PaddockSettings),
             (".idea/workspace.xml", EditorTasks),
             (".envrc", EditorTasks),
             (".env", SecretFile),

@@ -1,6 +1,4 @@
 //! Arguments that name something outside of the project: what a person is shown, and that exactly this is opened.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
