@@ -3,13 +3,21 @@
  * A decision is only ever sent for the card that was shown; the core refuses what came too late, and that is said.
  */
 import { SvelteMap } from 'svelte/reactivity'
-import type { ApprovalId, ApprovalRequest, ClientError, Decision } from '$lib/protocol'
+import type { ApprovalId, ApprovalRequest, CallId, ClientError, Decision, RuleDraft } from '$lib/protocol'
+import type { RuleDoor } from './rules/door'
 import { hostError } from '$lib/host/host'
 import { isTyping } from './approvals/guards'
 import { inOrder } from './approvals/order'
 
 /** Sends a decision to the core; rejects when the core does not take it. */
 export type Decide = (approval: ApprovalId, decision: Decision) => Promise<void>
+
+/** What a card may ask the core besides deciding; a desk without them offers less. */
+export interface DeskDoors {
+  rules?: RuleDoor
+  /** The whole output of a call. */
+  output?: (call: CallId) => Promise<string>
+}
 
 export class ApprovalDesk {
   /** The card the person went to; the first one otherwise. */
@@ -31,7 +39,11 @@ export class ApprovalDesk {
     this.ordered.find((request) => request.id === this.#chosen) ?? this.ordered[0],
   )
 
-  constructor(waiting: () => readonly ApprovalRequest[], decide: Decide) {
+  constructor(
+    waiting: () => readonly ApprovalRequest[],
+    decide: Decide,
+    readonly doors: DeskDoors = {},
+  ) {
     this.#waiting = waiting
     this.#decide = decide
   }
@@ -74,5 +86,44 @@ export class ApprovalDesk {
     } finally {
       this.sending = undefined
     }
+  }
+  /** Sends one decision for each, one after the other; resolves with how many did not count. */
+  async decideAll(
+    requests: readonly ApprovalRequest[],
+    decision: (request: ApprovalRequest) => Decision,
+    onsent: (done: number) => void = () => undefined,
+  ): Promise<number> {
+    let refused = 0
+    for (const [at, request] of requests.entries()) {
+      if (!this.#waits(request)) continue
+      await this.decide(request, decision(request))
+      if (this.problem !== undefined) refused += 1
+      onsent(at + 1)
+    }
+    return refused
+  }
+
+  rejectAll(): Promise<number> {
+    return this.decideAll(this.ordered, () => ({ answer: 'reject', pause: false }))
+  }
+
+  /** Keeps a rule that does not allow. One that forbids answers the call that asked as well. */
+  async keepRule(request: ApprovalRequest, rule: RuleDraft): Promise<void> {
+    if (this.doors.rules === undefined) return
+    this.problem = undefined
+    try {
+      await this.doors.rules.save(rule)
+    } catch (thrown) {
+      this.problem = hostError(thrown).error
+      return
+    }
+    if (rule.answer !== 'never' || !this.#waits(request)) return
+    await this.decide(request, { answer: 'reject', pause: false })
+    // The core may have refused it by the new rule before the answer came.
+    if (!this.#waits(request)) this.problem = undefined
+  }
+
+  #waits(request: ApprovalRequest): boolean {
+    return this.#waiting().some((one) => one.id === request.id)
   }
 }

@@ -28,3 +28,14 @@ export function isDangerous(request: ApprovalRequest): boolean {
   const reachesOut = request.classes.some((risk) => risk === 'outside' || risk === 'external')
   return reachesOut && request.undo.undo === 'not_covered'
 }
+
+/** Whether its arguments can be changed first: not once the command has begun. */
+export const canEdit = (request: ApprovalRequest): boolean =>
+  request.ask === undefined && request.again === undefined && request.body.body !== 'connect'
+
+/** Whether a rule may be made from it: never for protected places and sub-agents, else for what may hold longer. */
+export function canRemember(request: ApprovalRequest): boolean {
+  if (request.origin !== undefined || request.classes.includes('protected')) return false
+  const wider = request.scopes.some((scope) => scope !== 'once')
+  return wider || (request.body.body === 'command' && !request.classes.includes('delete'))
+}

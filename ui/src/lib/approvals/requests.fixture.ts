@@ -4,7 +4,7 @@ import type { ApprovalRequest, SandboxSummary } from '$lib/protocol'
 export const confined: SandboxSummary = {
   confined: true,
   tier: 'full',
-  network: false,
+  network: 'asks',
   read_only: false,
   gaps: [],
 }

@@ -9,6 +9,7 @@ import type {
   Event,
   Item,
   ItemId,
+  Judged,
   KeyState,
   Metrics,
   MetricsQuery,
@@ -22,6 +23,12 @@ import type {
   Reply,
   Request,
   RoleInfo,
+  RuleAnswer,
+  RuleDraft,
+  RuleId,
+  RuleInfo,
+  RulePreview,
+  RuleShape,
   SessionId,
   SessionSnapshot,
   SessionSummary,
@@ -178,6 +185,29 @@ export class Client {
   /** The decision log, newest first. */
   async decisions(query: MetricsQuery, limit: number): Promise<DecisionLine[]> {
     return (await this.#ask({ request: 'decisions', query, limit }, 'decisions')).decisions
+  }
+
+  /** Rules of the project and of all projects. */
+  async rules(project: string): Promise<RuleInfo[]> {
+    return (await this.#ask({ request: 'rules', project }, 'rules')).rules
+  }
+
+  async saveRule(project: string, rule: RuleDraft): Promise<RuleInfo[]> {
+    return (await this.#ask({ request: 'save_rule', project, rule }, 'rules')).rules
+  }
+
+  async removeRule(project: string, rule: RuleId): Promise<RuleInfo[]> {
+    return (await this.#ask({ request: 'remove_rule', project, rule }, 'rules')).rules
+  }
+
+  /** What such a rule would mean; nothing is kept. */
+  async previewRule(project: string, shape: RuleShape, answer: RuleAnswer): Promise<RulePreview> {
+    return (await this.#ask({ request: 'preview_rule', project, shape, answer }, 'rule_preview')).preview
+  }
+
+  /** What would be said to a command now; nothing runs. */
+  async judgeCommand(project: string, command: string): Promise<Judged> {
+    return (await this.#ask({ request: 'judge_command', project, command }, 'judged')).judged
   }
 
   async attach(session: SessionId, onEvents: (events: Event[]) => void): Promise<Attachment> {

@@ -3,14 +3,19 @@
  * a button, and its words stand in quotation marks.
  */
 import type {
+  Access,
   AnswerScope,
   ApprovalRequest,
   FileChange,
+  HostReach,
+  NetworkLevel,
   RiskClass,
   SandboxSummary,
   UndoFact,
   Verb,
 } from '$lib/protocol'
+import { grantOffer, outsideOf, type Grant } from '$lib/approvals/grants'
+import { shownHost } from '$lib/approvals/hosts'
 import { counted, duration, type Piece } from './words'
 
 export const className: Record<RiskClass, string> = {
@@ -49,7 +54,10 @@ const has = (request: ApprovalRequest, risk: RiskClass): boolean => request.clas
 /** The sentence on top of a card. */
 export function sentence(request: ApprovalRequest): Piece[] {
   const { body } = request
+  if (request.again !== undefined) return refusedSentence(request.again.refused)
   switch (body.body) {
+    case 'connect':
+      return ['Connect to ', { name: shownHost(body.host).plain }]
     case 'command':
       return body.folder === '.'
         ? ['Run a command in the project folder']
@@ -66,6 +74,34 @@ export function sentence(request: ApprovalRequest): Piece[] {
     }
     case 'other':
       return otherSentence(request)
+  }
+}
+
+function refusedSentence(refused: readonly Access[]): Piece[] {
+  const [only] = refused
+  if (only === undefined || refused.length > 1) return ['The sandbox blocked parts of a command']
+  return ['Blocked by the sandbox: ', ...accessWords(only)]
+}
+
+/** One thing that a call reaches for. */
+export function accessWords(access: Access): Piece[] {
+  switch (access.access) {
+    case 'read':
+      return ['reading ', { name: access.path }]
+    case 'write':
+      return ['writing to ', { name: access.path }]
+    case 'delete':
+      return ['deleting ', { name: access.path }]
+    case 'exec':
+      return ['running ', { name: access.command }]
+    case 'network':
+      return ['connecting to ', { name: access.host }]
+    case 'outside':
+      return [access.write ? 'writing to ' : 'reading ', { name: access.path }]
+    case 'protected':
+      return [access.write ? 'changing the protected ' : 'reading the protected ', { name: access.path }]
+    case 'external':
+      return ['using ', { name: access.tool }, ' of ', { name: access.server }]
   }
 }
 
@@ -91,10 +127,14 @@ function otherSentence(request: ApprovalRequest): Piece[] {
   return [`${verbName[request.verb]} `, target]
 }
 
-/** The main button: always the narrowest grant, and it says what will happen. */
-export function mainButton(request: ApprovalRequest, edited: boolean): string {
+/** The main button: the narrowest grant, or the one that was chosen on the card, and it says what will happen. */
+export function mainButton(request: ApprovalRequest, edited: boolean, grant?: Grant): string {
   const { body } = request
+  if (request.again !== undefined)
+    return `${againButton(request)}${grantEnd(request, grant, '')} and run again`
   switch (body.body) {
+    case 'connect':
+      return `Allow ${shownHost(body.host).short}${grantEnd(request, grant, ' once')}`
     case 'command':
       return edited ? 'Run edited command' : 'Run once'
     case 'delete':
@@ -104,7 +144,7 @@ export function mainButton(request: ApprovalRequest, edited: boolean): string {
     case 'changes':
       return `Change ${counted(body.changes.length, 'file', 'files')}`
     case 'other':
-      return otherButton(request)
+      return otherButton(request, grantEnd(request, grant, ' once'))
   }
 }
 
@@ -121,15 +161,33 @@ function changeButton(change: FileChange, edited: boolean): string {
   }
 }
 
-function otherButton(request: ApprovalRequest): string {
+function againButton(request: ApprovalRequest): string {
+  const refused = request.again?.refused ?? []
+  const [only] = refused
+  if (only === undefined || refused.length > 1) return `Allow these ${refused.length}`
+  if (only.access === 'network') return `Allow ${shownHost(only.host).short}`
+  const writes = only.access === 'write' || (only.access === 'outside' && only.write)
+  return writes
+    ? 'Allow writing'
+    : only.access === 'outside' || only.access === 'read'
+      ? 'Allow reading'
+      : 'Allow'
+}
+
+/** For how long a chosen grant holds, as the end of a button. */
+function grantEnd(request: ApprovalRequest, grant: Grant | undefined, once: string): string {
+  if (grant === undefined || grant.scope === 'once' || grantOffer(request) === undefined) return once
+  return ` ${scopeName[grant.scope].toLowerCase()}`
+}
+
+function otherButton(request: ApprovalRequest, end: string): string {
   if (has(request, 'external')) return 'Use once'
-  if (has(request, 'network')) return 'Connect once'
-  const writes = request.verb === 'edit' || request.verb === 'create' || request.verb === 'move'
+  if (has(request, 'network')) return `Connect${end}`
   if (request.verb === 'delete') return 'Delete once'
-  if (writes) return 'Allow writing once'
-  return request.verb === 'read' || request.verb === 'list' || request.verb === 'search'
-    ? 'Allow reading once'
-    : 'Allow once'
+  const changes = request.verb === 'edit' || request.verb === 'create' || request.verb === 'move'
+  const reads = request.verb === 'read' || request.verb === 'list' || request.verb === 'search'
+  if (changes || outsideOf(request).some(({ write }) => write)) return `Allow writing${end}`
+  return reads ? `Allow reading${end}` : `Allow${end}`
 }
 
 /** What undo can do about it, said before the decision. */
@@ -156,6 +214,14 @@ export function sandboxSentence(sandbox: SandboxSummary): string {
   if (!sandbox.confined) return 'Not confined on this machine'
   const reach = sandbox.read_only ? 'on, nothing can be written' : 'on, writes only in the project'
   return sandbox.tier === 'reduced' ? `${reach} (reduced)` : reach
+}
+
+/** Where a host is, when that is worth a mark. */
+export const reachWords: Record<HostReach, { mark: string | undefined; says: string }> = {
+  public: { mark: undefined, says: 'A public address on the internet' },
+  private: { mark: 'own network', says: 'In your own network: home or company' },
+  loopback: { mark: 'this computer', says: 'A service on this computer, outside of the sandbox' },
+  unknown: { mark: 'not looked up', says: 'Where it leads is not known yet' },
 }
 
 export const approvals = {
@@ -188,9 +254,11 @@ export const approvals = {
     background: 'none, it goes on in the background',
     time: (millis: number): string => duration(millis),
     network: 'Network',
-    networkOn: 'open',
-    networkOff: 'off in the sandbox',
-    networkAsks: 'not confined',
+    networkNow: { off: 'off in the sandbox', asks: 'asks per host', open: 'open' } satisfies Record<
+      NetworkLevel,
+      string
+    >,
+    networkFree: 'not confined',
     sandbox: 'Sandbox',
     gaps: 'Not enforced here',
     asOneLine: 'Show as one line',
@@ -256,16 +324,68 @@ export const approvals = {
     reset: 'Restore the proposal',
   },
 
-  remember: {
-    button: 'Remember',
-    title: 'Approve now, and do not ask again for',
-    exactly: 'calls of this shape',
-    projectTitle: 'Remember for this project',
-    projectBody: (shape: string): string =>
-      `From now on, in every session of this project, Paddock will not ask for: ${shape}.`,
-    projectNote: 'The rule is kept by Paddock, not in the project folder.',
-    projectConfirm: 'Remember and approve',
-    cancel: 'Cancel',
+  remember: 'Remember…',
+  runs: 'The command is running and waits for this answer.',
+
+  connect: {
+    address: 'Host',
+    port: (port: number): string => `port ${port}`,
+    ascii: 'as it is sent',
+    mixed: 'The name is not plain Latin. Compare both forms.',
+    request: 'Request',
+    unknownRequest: 'What is sent is encrypted: Paddock sees the host alone.',
+    command: 'From',
+    byPaddock: 'Paddock itself, for this call',
+  },
+
+  outside: {
+    title: 'Outside the project',
+    access: 'Access',
+    reads: 'Reading',
+    writes: 'Writing',
+    through: (place: string): Piece[] => ['leaves the project through ', { name: place }],
+    apart: 'Reading does not allow writing.',
+    writeNote: 'Writing there is not covered by undo unless the card says so.',
+  },
+
+  grant: {
+    scope: 'Allow',
+    place: 'Where',
+    file: 'This file',
+    folder: 'Its folder',
+    folderIs: 'Folder and all below it: ',
+    scopes: {
+      once: 'Once',
+      turn: 'This turn',
+      session: 'This session',
+      project: 'This project',
+    } satisfies Record<AnswerScope, string>,
+  },
+
+  again: {
+    title: 'What was refused',
+    run: (exit: number | undefined): string =>
+      exit === undefined
+        ? 'The first run did not end by itself'
+        : `The first run ended with exit code ${exit}`,
+    last: (lines: number): string => `last ${counted(lines, 'line', 'lines')} of its output`,
+    output: 'Output of the first run',
+    none: 'It printed nothing.',
+    all: 'Show all output',
+    failed: 'The whole output could not be read.',
+    rest: 'If you reject this, the agent gets the result of the first run.',
+    twice: 'The command runs from its beginning. What the first run did stays done.',
+  },
+
+  group: {
+    open: (n: number, of: string): string => `Review ${n} × ${of}`,
+  },
+
+  covered: {
+    line: (n: number): string => `${counted(n, 'more was', 'more were')} covered by this rule and started`,
+    undo: 'Undo rule',
+    undone: 'Rule removed. What has started goes on.',
+    dismiss: 'Dismiss',
   },
 
   reject: {
@@ -274,6 +394,7 @@ export const approvals = {
     plain: 'Reject',
     withReason: 'Reject and say why…',
     andPause: 'Reject and pause',
+    all: (n: number): string => `Reject all ${n} that wait`,
     title: 'Why not?',
     field: 'Your words to the agent',
     placeholder: 'The text goes to the agent as you write it.',

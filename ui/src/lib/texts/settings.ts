@@ -4,6 +4,7 @@ import type {
   GuardMode,
   KeyState,
   LimitProfile,
+  NetworkLevel,
   SandboxSummary,
   SendKey,
   Theme,
@@ -191,8 +192,10 @@ export const sandboxPage = {
   tier: 'Strength',
   tiers: { full: 'Full', reduced: 'Reduced', none: 'None' } as Readonly<Record<string, string>>,
   network: 'Network inside the sandbox',
-  networkOn: 'open',
-  networkOff: 'off',
+  networkNow: { off: 'off', asks: 'each host is asked for', open: 'open' } satisfies Record<
+    NetworkLevel,
+    string
+  >,
   gaps: 'Not enforced here',
   noGaps: 'Nothing is left open.',
   tried: 'Paddock really tried this on this computer.',

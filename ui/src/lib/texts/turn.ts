@@ -154,6 +154,8 @@ function paused(cause: PauseCause, iteration: number): StateWords {
       return words('paused', 'warning', `Paused: ${cause.tool} failed several times`)
     case 'model':
       return words('paused', 'warning', 'Paused: the model did not answer')
+    case 'check':
+      return words('paused', 'warning', 'Paused: the check says that it is not done')
   }
 }
 

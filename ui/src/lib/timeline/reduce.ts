@@ -15,6 +15,8 @@ import type {
   PlanTask,
   Process,
   Queue,
+  Rule,
+  RuleId,
   SessionConfig,
   SessionId,
   SessionSnapshot,
@@ -42,6 +44,12 @@ export interface Live {
   lengths: Partial<Record<DeltaChannel, number>>
 }
 
+/** A rule that let further calls start that were waiting for the person. */
+export interface Covered {
+  rule: RuleId
+  calls: number
+}
+
 /** How much live output is kept for display, in UTF-16 units. */
 export const LIVE_OUTPUT = 64 * 1024
 
@@ -58,6 +66,9 @@ export interface TimelineState {
   itemCount: number
   live: Map<ItemId, Live>
   approvals: ApprovalRequest[]
+  /** All rules in force. */
+  rules: Rule[]
+  covered: Covered | undefined
   queue: Queue
   plan: PlanTask[]
   /** Background processes that run, oldest first. */
@@ -93,6 +104,8 @@ export function fromSnapshot(snapshot: SessionSnapshot): TimelineState {
     itemCount: snapshot.item_count,
     live,
     approvals: [...snapshot.approvals],
+    rules: [...snapshot.rules],
+    covered: undefined,
     queue: snapshot.queue,
     plan: snapshot.plan,
     processes: [...snapshot.processes],

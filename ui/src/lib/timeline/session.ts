@@ -1,6 +1,6 @@
 /** The part of the fold that is not about items: the turn with its clocks, what waits, what runs beside it. */
-import type { Event, EventMsg, Turn, TurnStatus, Usage } from '$lib/protocol'
-import type { TimelineState } from './reduce'
+import type { ApprovalOutcome, Event, EventMsg, Rule, Turn, TurnStatus, Usage } from '$lib/protocol'
+import type { Covered, TimelineState } from './reduce'
 
 export const noUsage: Usage = { input: 0, cached: 0, output: 0, reasoning: 0, estimated: false }
 
@@ -13,6 +13,7 @@ export function foldSession(state: TimelineState, event: Event): void {
       break
     case 'turn_started':
       state.turn = newTurn(message.turn, message.iteration_limit, event.at)
+      state.covered = undefined
       break
     case 'turn_changed':
       if (state.turn?.turn === message.turn) state.turn = withStatus(state.turn, message.status, event.at)
@@ -35,6 +36,7 @@ export function foldSession(state: TimelineState, event: Event): void {
       break
     case 'approval_resolved':
       state.approvals = state.approvals.filter((approval) => approval.id !== message.approval)
+      state.covered = coveredBy(message.outcome, state.covered)
       break
     case 'queue_changed':
       state.queue = message.queue
@@ -55,8 +57,37 @@ export function foldSession(state: TimelineState, event: Event): void {
       countUsage(state, message.usage, state.turn?.turn)
       break
     default:
+      foldRules(state, message)
       foldWorkflow(state, message)
   }
+}
+
+function foldRules(state: TimelineState, message: EventMsg): void {
+  switch (message.type) {
+    case 'rule_added':
+      state.rules = [...state.rules.filter(({ id }) => id !== message.rule.id), message.rule]
+      break
+    case 'rule_removed':
+      state.rules = state.rules.filter(({ id }) => id !== message.rule)
+      break
+    case 'rules_loaded':
+      state.rules = [...state.rules.filter(isOfSession), ...message.rules]
+      break
+  }
+  const { covered } = state
+  if (covered !== undefined && !state.rules.some(({ id }) => id === covered.rule)) state.covered = undefined
+}
+
+/** Whether a rule ends with the session at the latest, and is kept in it. */
+export const isOfSession = (rule: Rule): boolean =>
+  rule.scope.scope === 'turn' || rule.scope.scope === 'session'
+
+/** A call that waited goes on because of a rule: it counts for that rule. */
+function coveredBy(outcome: ApprovalOutcome, before: Covered | undefined): Covered | undefined {
+  if (outcome.outcome !== 'decided' || outcome.decision.answer !== 'approve') return before
+  if (outcome.by.by !== 'rule') return before
+  const { rule } = outcome.by
+  return { rule, calls: before?.rule === rule ? before.calls + 1 : 1 }
 }
 
 function foldWorkflow(state: TimelineState, message: EventMsg): void {

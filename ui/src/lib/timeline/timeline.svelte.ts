@@ -14,12 +14,15 @@ import type {
   Process,
   ProcessId,
   Queue,
+  RuleId,
   SessionId,
   WorkflowRun,
 } from '$lib/protocol'
 import type { Client } from '$lib/host/client'
 import { hostError, type Attachment } from '$lib/host/host'
+import { ruleDoor, type RuleDoor } from '$lib/rules/door'
 import { fold, fromSnapshot, itemById, prepend, type Live, type TimelineState } from './reduce'
+import { isOfSession } from './session'
 
 /** Items per page of older history. */
 const PAGE = 200
@@ -61,6 +64,10 @@ export class OpenSession {
   config = $state.raw<TimelineState['config'] | undefined>()
   turn = $state.raw<TimelineState['turn']>()
   approvals = $state.raw<TimelineState['approvals']>([])
+  /** All rules in force. */
+  rules = $state.raw<TimelineState['rules']>([])
+  /** The rule that has just let further calls start. */
+  covered = $state.raw<TimelineState['covered']>()
   queue = $state.raw<Queue>({ messages: [], held: false })
   plan = $state.raw<readonly PlanTask[]>([])
   /** Background processes that run. */
@@ -179,6 +186,27 @@ export class OpenSession {
     }
   }
 
+  /** The rules beyond this session. */
+  readonly rulesOfProject: RuleDoor = ruleDoor(
+    () => this.#client,
+    () => this.config?.project ?? '',
+  )
+
+  /** Takes a rule back, wherever it is kept; what has started goes on. */
+  async removeRule(rule: RuleId): Promise<void> {
+    const kept = this.rules.find(({ id }) => id === rule)
+    if (kept === undefined || isOfSession(kept))
+      await this.#client.submit(this.id, { op: 'remove_rule', rule })
+    else await this.rulesOfProject.remove(rule)
+    if (this.covered?.rule === rule) this.dismissCovered()
+  }
+
+  /** The line about the covered calls has been read. */
+  dismissCovered(): void {
+    if (this.#state !== undefined) this.#state.covered = undefined
+    this.covered = undefined
+  }
+
   get hasOlder(): boolean {
     return (this.order[0]?.item.id ?? 0) > 0
   }
@@ -231,6 +259,8 @@ export class OpenSession {
     this.config = state.config
     this.turn = state.turn
     this.approvals = state.approvals
+    this.rules = state.rules
+    this.covered = state.covered
     this.queue = state.queue
     this.plan = state.plan
     this.processes = state.processes

@@ -1,0 +1,272 @@
+/** Rules in words: what they cover, how they answer, how long they hold; and the pages on which they are made. */
+import type { AnswerScope, Rule, RuleAnswer, RuleEnd, RuleScope, RuleShape, WordShape } from '$lib/protocol'
+import type { EndChoice } from '$lib/rules/ends'
+import { count, counted, duration, listed, moment } from './words'
+
+const DAY = 86_400_000
+
+function wordWords(word: WordShape): string {
+  switch (word.word) {
+    case 'exact':
+      return word.text
+    case 'one_of':
+      return word.texts.join(' or ')
+    case 'any':
+      return '(any value)'
+    case 'rest':
+      return 'any arguments'
+  }
+}
+
+/** What a shape covers. The core says it as well; these words stand where it was not asked. */
+export function shapeWords(shape: RuleShape): string {
+  switch (shape.shape) {
+    case 'command': {
+      const rest = shape.words.some((word) => word.word === 'rest')
+      const fixed = shape.words.filter((word) => word.word !== 'rest').map(wordWords)
+      return rest ? `${fixed.join(' ')}, any arguments` : fixed.join(' ')
+    }
+    case 'write_path':
+      return shape.path.endsWith('/') ? `changes below ${shape.path}` : `changes to ${shape.path}`
+    case 'host':
+      return shape.host.startsWith('*.')
+        ? `connections to all hosts below ${shape.host.slice(2)}`
+        : `connections to ${shape.host}`
+    case 'outside': {
+      const place = shape.path.endsWith('/') ? `below ${shape.path}` : shape.path
+      return shape.write ? `reading and writing ${place}` : `reading ${place}`
+    }
+    case 'external_tool':
+      return `${shape.tool} of ${shape.server}`
+  }
+}
+
+export const answerWords: Record<RuleAnswer, string> = { allow: 'allow', ask: 'always ask', never: 'never' }
+
+export const scopeWords: Record<RuleScope['scope'], string> = {
+  turn: 'this turn',
+  session: 'this session',
+  project: 'project',
+  everywhere: 'all projects',
+}
+
+/** When a rule ends, for a line of a list. */
+export function endWords(rule: Rule, now: number): string {
+  const end: RuleEnd = rule.end
+  switch (end.end) {
+    case 'at':
+      return end.at <= now
+        ? 'ended'
+        : end.at - now < DAY
+          ? `in ${duration(end.at - now)}`
+          : moment(end.at, now)
+    case 'unused':
+      return `${counted(end.days, 'day', 'days')} unused`
+    case 'never':
+      if (rule.scope.scope === 'turn') return 'turn end'
+      return rule.scope.scope === 'session' ? 'session end' : 'no end'
+  }
+}
+
+/** When a rule was last used: `today`, `5 weeks ago`. */
+export function lastWords(rule: Rule, now: number): string {
+  if (rule.last_used === undefined) return '–'
+  const days = Math.floor((now - rule.last_used) / DAY)
+  if (days < 2) return moment(rule.last_used, now)
+  return days < 14 ? `${count(days)} days ago` : `${count(Math.round(days / 7))} weeks ago`
+}
+
+export const form = {
+  kind: 'Kind',
+  kinds: { command: 'Command', host: 'Host', outside: 'Outside', write_path: 'Writing' } as const,
+  command: 'Command',
+  covers: 'Covers',
+  chip: (place: number): string => `Word ${place}`,
+  chipKind: { exact: 'exactly this', one_of: 'one of these', any: 'any value' },
+  chipWhat: {
+    exact: (value: string): string => `Exactly ${value}`,
+    one_of: (values: readonly string[]): string => `One of ${listed(values)}`,
+    any: 'Any value',
+  },
+  anyValue: 'any value',
+  blank: '(empty)',
+  rest: 'Any number of words from here on',
+  restChip: 'any further words',
+  noRest: 'Nothing more',
+  noRestChip: 'nothing more',
+  end: 'End of the line',
+  readsAs: 'Reads as',
+  reading: 'Looking at what it would cover…',
+  answer: 'Answer',
+  answers: { allow: 'allow', ask: 'always ask', never: 'never allow' } satisfies Record<RuleAnswer, string>,
+  answerNotes: {
+    allow: undefined,
+    ask: 'Asks every time, whatever the autonomy is. Kept for the project.',
+    never: 'Refused without asking. Kept for the project.',
+  } satisfies Record<RuleAnswer, string | undefined>,
+  scope: 'For',
+  scopes: { turn: 'this turn', session: 'this session', project: 'this project', everywhere: 'all projects' },
+  until: 'Until',
+  ends: {
+    scope: 'session end',
+    hour: '1 hour from now',
+    today: 'the end of today',
+    week: '7 days from now',
+    unused: '30 days without use',
+    none: 'no end',
+  } satisfies Record<EndChoice, string>,
+  turnEnd: 'turn end',
+  covered: 'Would have covered in this project',
+  coveredNone: 'No past call. It is kept for calls to come.',
+  coveredCount: (n: number): string =>
+    n >= 50 ? '50 or more past calls' : counted(n, 'past call', 'past calls'),
+  near: 'Nearly the same, not covered',
+  all: (n: number): string => `Show all ${count(n)}`,
+  expert: 'Stored form',
+  refusedTitle: 'No rule can be kept for this',
+  onceOnly: 'You can still allow it once.',
+  unchecked: 'What this rule would cover could not be checked.',
+  again: 'Try again',
+  kept: 'The rule is kept by Paddock, not in the project folder.',
+} as const
+
+export const remember = {
+  title: 'Remember this kind of call',
+  titleCommand: 'Remember this kind of command',
+  notSplit:
+    'The words of this command cannot be told apart, or it runs code that a rule could not see. It can be allowed once.',
+  cancel: 'Cancel',
+  back: 'Back',
+  allow: (main: string): string => `Remember and ${main.charAt(0).toLowerCase()}${main.slice(1)}`,
+  ask: 'Remember: always ask',
+  never: 'Remember and reject',
+  wideTitle: 'This rule is wide',
+  wideBody: 'From now on this would be possible without asking:',
+  wideConfirm: 'Keep the wide rule',
+} as const
+
+/** The scopes of an approval in the words of the form. */
+export const formScope = (scope: AnswerScope | 'everywhere'): string =>
+  scope === 'once' ? 'once' : form.scopes[scope]
+
+export const review = {
+  title: (of: string): string => `Review together: ${of}`,
+  what: 'What',
+  facts: 'Facts',
+  from: 'From',
+  tick: (target: string): string => `Approve ${target}`,
+  all: 'All',
+  show: 'Show all of it',
+  hide: 'Show less',
+  approve: (n: number, of: number): string => `Approve ${count(n)} of ${count(of)}`,
+  none: 'Nothing is ticked',
+  cancel: 'Close',
+  stays: 'What is not ticked stays in the queue.',
+  fresh: 'new',
+  sending: (done: number, of: number): string => `Sending ${count(done)} of ${count(of)}…`,
+  problems: (n: number): string => `${counted(n, 'decision', 'decisions')} did not count`,
+} as const
+
+export const session = {
+  menu: (n: number): string => `Rules of this session (${count(n)})…`,
+  menuWhy: 'What you have allowed for this turn and this session',
+  title: 'Rules of this session',
+  none: 'No rules for this turn or this session. You can make one from any approval.',
+  remove: 'Remove',
+  removeOf: (words: string): string => `Remove the rule ${words}`,
+  all: 'All rules…',
+  beyond: (n: number): string =>
+    `${counted(n, 'further rule holds', 'further rules hold')} in the whole project.`,
+  close: 'Close',
+} as const
+
+export const page = {
+  order: 'Looked at in this order: protected → never → ask → allow → autonomy. The strictest answer wins.',
+  noProject: 'Open a project to see its rules.',
+  loading: 'Reading rules…',
+  again: 'Try again',
+  empty: 'No rules yet. You can make one from any approval.',
+  nothing: (query: string): string => `Nothing found for “${query}”.`,
+  search: 'Search rules',
+  searchHint: 'Search…',
+  counts: (allow: number, ask: number, never: number): string =>
+    `allow ${count(allow)} · ask ${count(ask)} · never ${count(never)}`,
+  add: 'Add rule',
+  export: 'Export',
+  import: 'Import…',
+  table: 'Rules of this project and of all projects',
+  columns: { rule: 'Rule', answer: 'Answer', scope: 'Scope', used: 'Used', last: 'Last', ends: 'Ends' },
+  used: (n: number): string => `${count(n)} ×`,
+  asleep: 'asleep',
+  asleepWhy: 'Not used for long: the next match asks once.',
+  details: (words: string): string => `Details of ${words}`,
+  matched: 'Past calls it covers',
+  edit: 'Edit…',
+  remove: 'Remove',
+  removed: (words: string): string => `Removed: ${words}. It is asked again from now on.`,
+  removedNever: (words: string): string => `Removed: ${words}. It is no longer refused.`,
+  undo: 'Undo',
+  safeTitle: 'Safe list',
+  safeIntro: 'Commands that Balanced runs without asking. The list is fixed.',
+  safe: [
+    'git status, log, diff, show and the list of branches',
+    'listing, counting and printing files of the project',
+    'asking a program for its version',
+  ],
+  safeNever: 'Never anything that takes a script, a hook, an editor, a pager or an output file.',
+  builtIn:
+    'Always refused, whatever the rules say: sudo and the like, disks, power, reading keys, deleting root or home.',
+  testTitle: 'Test a command',
+  testHint: 'Nothing runs. It shows what would be said to it now.',
+  test: 'Test',
+  verdicts: {
+    allow: 'would run without asking',
+    ask: 'would be asked',
+    never: 'would be refused',
+  } satisfies Record<RuleAnswer, string>,
+  parts: 'Parts',
+  trace: 'Reasons, in the order they were looked at',
+} as const
+
+export const add = {
+  title: 'Add a rule',
+  editTitle: 'Edit a rule',
+  example: 'An example of the command',
+  exampleHint: 'Each word becomes a chip that you can widen.',
+  notSplit: 'This cannot be told apart into words.',
+  host: 'Host',
+  hostHint: 'For example api.example.com, or *.example.com for all below it.',
+  outside: 'Path outside of the project',
+  outsideHint: 'The whole path. A folder ends in /.',
+  write: 'Allow writing there as well',
+  path: 'Path in the project',
+  pathHint: 'For example docs/notes.md; a folder ends in /.',
+  save: 'Keep rule',
+  saveWide: 'Keep the wide rule',
+  cancel: 'Cancel',
+} as const
+
+export const transfer = {
+  title: 'Import rules',
+  lead: 'Nothing is added before you choose it. Rules that cannot be kept are left out.',
+  unreadable: 'This file holds no rules of Paddock.',
+  tick: (words: string): string => `Add ${words}`,
+  refused: (why: string): string => `cannot be kept: ${why}`,
+  wide: 'wide',
+  known: 'is there already',
+  everywhere: 'all projects',
+  add: (n: number): string => `Add ${counted(n, 'rule', 'rules')}`,
+  cancel: 'Cancel',
+  added: (n: number): string => `${counted(n, 'rule', 'rules')} added.`,
+} as const
+
+export const grants = {
+  hosts: 'Hosts',
+  hostsNone: 'No host is allowed beforehand. Each one is asked for.',
+  places: 'Places outside the project',
+  placesNone: 'None. Each one is asked for.',
+  revoke: 'Revoke',
+  revokeOf: (words: string): string => `Revoke ${words}`,
+  revoked: (words: string): string => `Revoked: ${words}.`,
+  intro: 'Allowed beforehand in this project. Reading and writing are apart.',
+} as const
