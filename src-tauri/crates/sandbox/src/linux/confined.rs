@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use super::slot::{Slot, audit_after_crash};
+use super::disk::{self, DiskWatch};
 use super::visible::Visible;
 use super::wire::{Plan, Report, STOP, receive, receive_with, send};
 use super::{helper, plan};
@@ -20,16 +20,16 @@ use crate::command::blocked::{self, MAX_BLOCKED};
 use crate::command::denial::{Circumstances, denials};
 use crate::command::proxy::Proxy;
 use crate::command::running::{Next, Pump, Pumped, Signal, Supervision};
+use crate::command::slot::{Slot, audit_after_crash, private_folder};
 use crate::command::{
-    CommandEnd, CommandExit, CommandSpec, HelperProgram, Network, OutputSink, Quarantined, SandboxError,
-    SecretFiles, StateDir, Stream, Streams,
+    CommandEnd, CommandExit, CommandSpec, HelperProgram, Limit, Network, OutputSink, Quarantined,
+    SandboxError, SecretFiles, StateDir, Stream, Streams,
 };
 use crate::{PathError, ProjectRoot};
 
 const SETUP_TIME: Duration = Duration::from_secs(20);
 /// After this, a stop no longer waits for the helper to do it.
 const STOP_TIME: Duration = Duration::from_millis(1500);
-const IDLE: Duration = Duration::from_secs(3600);
 
 /// One confined command.
 pub(super) struct Confined {
@@ -46,6 +46,7 @@ pub(super) struct Confined {
     quarantined: Vec<Quarantined>,
     slot: Slot,
     proxy: Option<Proxy>,
+    disk: DiskWatch,
 }
 
 impl Confined {
@@ -55,7 +56,7 @@ impl Confined {
         output: OutputSink,
         supervision: &Supervision,
     ) -> Result<Self, SandboxError> {
-        plan::private_folder(spec.state.path()).map_err(SandboxError::State)?;
+        private_folder(spec.state.path()).map_err(SandboxError::State)?;
         let is_changeable = !spec.root.reach().read_only;
         let quarantined = if is_changeable {
             audit_after_crash(&spec.root, &spec.state)
@@ -105,6 +106,7 @@ impl Confined {
             project_read_only: spec.root.reach().read_only,
             secrets_hidden: spec.secret_files == SecretFiles::Hidden,
         };
+        let disk = DiskWatch::begin(spec.root.path(), &slot.folder, spec.limits.disk);
         let visible = Visible::of(&plan, &spec.root);
         let (root, state) = (spec.root, spec.state);
         Ok(Self {
@@ -120,38 +122,12 @@ impl Confined {
             quarantined,
             slot,
             proxy,
+            disk,
         })
     }
 
     pub(super) fn supervise(mut self, supervision: Supervision) {
-        let mut forced = None;
-        let mut kill_at: Option<Instant> = None;
-        loop {
-            let pause = kill_at.map_or(IDLE, |at| at.saturating_duration_since(Instant::now()));
-            let next = if kill_at.is_some() {
-                supervision.next_signal(pause)
-            } else {
-                supervision.next(pause)
-            };
-            match next {
-                Next::Ended => break,
-                Next::Stop | Next::TimeUp if forced.is_none() => {
-                    let exit = if next == Next::Stop {
-                        CommandExit::Stopped
-                    } else {
-                        CommandExit::TimedOut
-                    };
-                    forced = Some(exit);
-                    kill_at = Some(Instant::now() + STOP_TIME);
-                    let _ = self.socket.write_all(&[STOP]);
-                }
-                Next::Look if kill_at.is_some_and(|at| at <= Instant::now()) => {
-                    let _ = self.child.kill();
-                    break;
-                }
-                _ => {}
-            }
-        }
+        let forced = self.wait(&supervision);
         // The keeper ends when the whole namespace is gone.
         let _ = self.child.wait();
         let duration = supervision.duration();
@@ -193,6 +169,38 @@ impl Confined {
             blocked,
             quarantined,
         });
+    }
+
+    /// Waits for the end; how the command ended, when that was not its own doing.
+    fn wait(&mut self, supervision: &Supervision) -> Option<CommandExit> {
+        let mut forced: Option<(CommandExit, Instant)> = None;
+        loop {
+            let next = match forced {
+                None => supervision.next(disk::LOOK),
+                Some((_, kill_at)) => {
+                    supervision.next_signal(kill_at.saturating_duration_since(Instant::now()))
+                }
+            };
+            let exit = match next {
+                Next::Ended => return forced.map(|(exit, _)| exit),
+                Next::Stop => CommandExit::Stopped,
+                Next::TimeUp => CommandExit::TimedOut,
+                Next::Look if forced.is_none() && self.disk.is_exceeded() => {
+                    CommandExit::LimitExceeded(Limit::Disk)
+                }
+                Next::Look => {
+                    if forced.is_some_and(|(_, kill_at)| kill_at <= Instant::now()) {
+                        let _ = self.child.kill();
+                        return forced.map(|(exit, _)| exit);
+                    }
+                    continue;
+                }
+            };
+            if forced.is_none() {
+                forced = Some((exit, Instant::now() + STOP_TIME));
+                let _ = self.socket.write_all(&[STOP]);
+            }
+        }
     }
 }
 

@@ -3,13 +3,13 @@
 //! and the facts say so.
 
 mod confined;
+mod disk;
 mod filter;
 mod helper;
 mod init;
 mod lockdown;
 mod machine;
 mod plan;
-mod slot;
 mod sys;
 mod view;
 mod visible;
@@ -17,4 +17,3 @@ mod wire;
 
 pub(crate) use helper::run_if_asked;
 pub(crate) use machine::LinuxConfinement;
-pub(crate) use slot::audit_after_crash;

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -11,6 +11,7 @@ use super::wire::{Content, Place, Plan, Project};
 use crate::command::audit::Guard;
 use crate::command::environment::{TOOLCHAIN_FOLDERS, command_environment, set};
 use crate::command::proxy;
+use crate::command::slot::private_folder;
 use crate::command::{CommandLine, CommandSpec, Network, PathGrant, SandboxError, SecretFiles};
 use crate::{Kind, PathError, RelativePath};
 
@@ -352,17 +353,6 @@ fn cache_places(places: &mut Vec<Place>, home: &Path, caches: &Path, network: Ne
         });
     }
     Ok(())
-}
-
-/// Makes a folder, and those above it, for this account alone.
-pub(super) fn private_folder(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
 }
 
 /// The file behind a `resolv.conf` that is a link out of /etc.

@@ -14,6 +14,8 @@ use super::wire::{Content, Plan, Project};
 
 const HIDDEN_FILE: &str = ".hidden-file";
 const HIDDEN_FOLDER: &str = ".hidden-folder";
+/// Bytes that the private places in memory may hold at least.
+const MIN_PRIVATE: u64 = 64 * 1024 * 1024;
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 /// Kernel settings that a program with the account of root could still write.
 const KERNEL_SETTINGS: &[&str] = &["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"];
@@ -61,7 +63,9 @@ pub(super) fn build(plan: &Plan) -> Result<(), Failure> {
         .find(|path| Path::new(path).is_dir())
         .unwrap_or("/");
     let flags = libc::MS_NOSUID | libc::MS_NODEV;
-    sys::mount(Some("tmpfs"), stage, flags, "mode=755").step("making a new root")?;
+    // Half of the memory that the command may use: what is in it is not counted with any process.
+    let options = format!("mode=755,size={}", (plan.limits.memory / 2).max(MIN_PRIVATE));
+    sys::mount(Some("tmpfs"), stage, flags, &options).step("making a new root")?;
     let root = open(stage, OFlags::PATH | OFlags::DIRECTORY).step("making a new root")?;
     prepare(&root).step("making a new root")?;
     private_places(&root, stage).step("making private places")?;

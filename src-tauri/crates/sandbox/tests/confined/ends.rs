@@ -19,6 +19,9 @@ pub const CASES: &[Case] = &[
     ("end_fork_bomb", fork_bomb),
     ("end_memory", memory),
     ("end_file_size", file_size),
+    ("end_disk", disk),
+    ("end_disk_of_others_does_not_count", disk_of_others),
+    ("end_temporary_files_are_bounded", temporary_bound),
     ("end_output_limit", output_limit),
     ("end_order_of_joined_streams", joined),
     ("end_missing_program", missing_program),
@@ -175,6 +178,39 @@ fn file_size(bed: &Bed) {
         std::fs::metadata(bed.project().join("big")).unwrap().len(),
         1_000_000
     );
+}
+
+fn disk(bed: &Bed) {
+    let mut spec = bed.spec("for i in $(seq 40); do head -c 20000000 /dev/zero > big$i; sleep 0.05; done");
+    spec.limits.disk = 100_000_000;
+    let outcome = bed.run_spec(spec);
+    assert_eq!(
+        outcome.end.exit,
+        CommandExit::LimitExceeded(Limit::Disk),
+        "{outcome:#?}"
+    );
+    assert!(!bed.has("big40"));
+}
+
+/// What another program writes at the same time is not the command's.
+fn disk_of_others(bed: &Bed) {
+    let mut spec = bed.spec("echo x > small; until [ -e go ]; do sleep 0.01; done; sleep 0.6");
+    spec.limits.disk = 50_000_000;
+    let (running, output) = bed.start(spec);
+    drop(output);
+    assert!(soon(|| bed.has("small")));
+    std::fs::write(bed.outside().join("big"), vec![1; 120_000_000]).unwrap();
+    bed.put("go", "");
+    assert_eq!(running.wait_blocking().exit, CommandExit::Code(0));
+}
+
+/// Files in memory are no way around the limit of memory.
+fn temporary_bound(bed: &Bed) {
+    let mut spec = bed.spec("head -c 200000000 /dev/zero > /tmp/a; head -c 200000000 /dev/zero > /dev/shm/b; du -cm /tmp/a /dev/shm/b | tail -n 1");
+    spec.limits.memory = 200 << 20;
+    let outcome = bed.run_spec(spec);
+    let used: u64 = outcome.stdout.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(used <= 101, "{outcome:#?}");
 }
 
 fn output_limit(bed: &Bed) {
