@@ -134,12 +134,64 @@ export function outsideRequest(change: Partial<ApprovalRequest> = {}): ApprovalR
     arguments: '{"path":"../shared-config/ports.json"}',
     verb: 'read',
     target: '../shared-config/ports.json',
+    access: [
+      {
+        access: 'outside',
+        path: '/home/mira/shared-config/ports.json',
+        write: false,
+        through: 'config',
+      },
+    ],
+    rule: { shape: 'outside', path: '/home/mira/shared-config/ports.json', write: false },
     classes: ['read', 'outside'],
     body: { body: 'other' },
     undo: { undo: 'nothing' },
     trace: [{ about: 'Outside', says: 'is always asked', decides: true }],
     scopes: ['once', 'session'],
     remembered_as: 'reading ../shared-config',
+    ...change,
+  })
+}
+
+export function connectRequest(change: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  return commandRequest({
+    id: 't1.i5.c1.a2',
+    ask: 1,
+    requested: 4_000,
+    target: 'api.example.com',
+    access: [{ access: 'network', host: 'api.example.com' }],
+    classes: ['network'],
+    body: {
+      body: 'connect',
+      host: 'api.example.com',
+      port: 443,
+      reach: 'public',
+      command: 'npm run sync',
+    },
+    undo: { undo: 'nothing' },
+    trace: [{ about: 'Network', says: 'each host is asked for', decides: true }],
+    scopes: ['once', 'turn', 'session', 'project'],
+    rule: { shape: 'host', host: 'api.example.com' },
+    remembered_as: 'connections to api.example.com',
+    ...change,
+  })
+}
+
+/** A command that ran and was refused a place outside. */
+export function refusedRequest(change: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  const place = '/home/mira/.cache/tool/index'
+  return commandRequest({
+    id: 't1.i5.c1.a3',
+    requested: 5_000,
+    access: [{ access: 'exec', command: 'tool build' }],
+    classes: ['command', 'outside'],
+    again: {
+      refused: [{ access: 'outside', path: place, write: true }],
+      output: { ok: false, text: `tool: cannot write ${place}\n`, duration: 1_200, exit_code: 1 },
+    },
+    undo: { undo: 'not_covered', why: 'it lies outside of the project.' },
+    scopes: ['once', 'turn', 'session', 'project'],
+    rule: { shape: 'outside', path: place, write: true },
     ...change,
   })
 }
