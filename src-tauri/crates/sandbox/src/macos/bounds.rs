@@ -269,6 +269,15 @@ mod tests {
     }
 
     #[test]
+    fn the_home_folder_is_never_the_whole_disk() {
+        let of = |value: &str| account_home(&[("HOME".into(), value.into())]);
+        assert_eq!(of("/Users/none"), PathBuf::from("/Users/none"));
+        for value in ["/", "/Users", "relative", ""] {
+            assert_eq!(of(value), PathBuf::from("/var/empty"), "{value}");
+        }
+    }
+
+    #[test]
     fn what_git_runs_is_guarded_also_where_it_is_missing() {
         let bed = bed();
         let bounds = bed.bounds();

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -172,6 +172,9 @@ fn launch(
     };
     let tools = developer_tools();
     let mut environment = environment(&own, &spec.environment, &places, &home, tools.as_ref());
+    let marker = Marker::new().map_err(setup("marking the run"))?;
+    let keeper = Keeper::start(helper, &marker).map_err(setup("starting the keeper"))?;
+    let pipes = Pipes::open(spec.streams, output, spec.output_limit).map_err(SandboxError::Start)?;
     let (network, proxy) = network(&spec).map_err(setup("starting the proxy"))?;
     if let Reachable::Proxy(port) = network {
         for (name, value) in proxy::environment(port) {
@@ -179,9 +182,6 @@ fn launch(
         }
     }
     let bounds = bounds(&spec, &around.guard, &places, &environment, &home, network);
-    let marker = Marker::new().map_err(setup("marking the run"))?;
-    let keeper = Keeper::start(helper, &marker).map_err(setup("starting the keeper"))?;
-    let pipes = Pipes::open(spec.streams, output, spec.output_limit).map_err(SandboxError::Start)?;
     let mut command = confined(&profile(&bounds, &marker), &spec.line);
     command
         .current_dir(&around.folder)
@@ -191,16 +191,22 @@ fn launch(
         .stdout(pipes.stdout)
         .stderr(pipes.stderr);
     begin_apart(&mut command, spec.limits);
-    let child = command.spawn().map_err(SandboxError::Start)?;
-    Ok(Launched {
-        child,
-        keeper,
-        marker,
-        bounds,
-        pumps: pipes.pumps,
-        proxy,
-        temporary,
-    })
+    match command.spawn() {
+        Ok(child) => Ok(Launched {
+            child,
+            keeper,
+            marker,
+            bounds,
+            pumps: pipes.pumps,
+            proxy,
+            temporary,
+        }),
+        Err(error) => {
+            keeper.dismiss();
+            let _ = proxy.map(Proxy::finish);
+            Err(SandboxError::Start(error))
+        }
+    }
 }
 
 /// The program that lays the profile on itself and then becomes the command.

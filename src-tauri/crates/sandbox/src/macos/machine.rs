@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use super::confined::Confined;
 use super::processes::can_tell;
 use crate::ProjectRoot;
 use crate::around::on_own_thread;
+use crate::command::trial::TrialFolder;
 use crate::command::{
     CommandEnd, CommandSpec, Confinement, HelperProgram, OutputSink, RunningCommand, SandboxError,
     SandboxFacts, StateDir, Tier, Unconfined,
@@ -203,26 +203,4 @@ fn none(error: &Option<SandboxError>) -> SandboxFacts {
             .into(),
     );
     facts
-}
-
-/// A folder for the trial, removed at the end. It was made here, so it may be removed.
-struct TrialFolder(PathBuf);
-
-impl TrialFolder {
-    fn make() -> io::Result<Self> {
-        use std::os::unix::fs::DirBuilderExt;
-        let now = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |time| time.as_nanos());
-        let above: &Path = &std::env::temp_dir().canonicalize()?;
-        let path = above.join(format!("paddock-trial-{}-{now:x}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for TrialFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

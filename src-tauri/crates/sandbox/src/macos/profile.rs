@@ -130,6 +130,7 @@ pub(super) const SYSTEM: &[&str] = &[
     "/opt/homebrew",
     "/opt/local",
     "/private/etc",
+    "/private/preboot/Cryptexes",
     "/private/var/db/dyld",
     "/private/var/db/timezone",
     "/private/var/db/xcode_select_link",
@@ -223,7 +224,12 @@ pub(super) fn profile(bounds: &Bounds, marker: &Marker) -> Profile {
         "deny file-write-unlink",
         &literals(&[&kept[..], &project].concat()),
     );
-    writing.rule("deny file-write* file-link", &spellings());
+    let spellings = spellings(&bounds.project);
+    if !spellings.is_empty() {
+        let (project, any) = (subpaths(&project).join(" "), spellings.join("\n    "));
+        let rule = format!("(require-all {project} (require-any\n    {any}))");
+        writing.rule("deny file-write* file-link", &[rule]);
+    }
     Profile {
         text: writing.text,
         parameters: writing.parameters,
@@ -231,10 +237,24 @@ pub(super) fn profile(bounds: &Bounds, marker: &Marker) -> Profile {
 }
 
 /// Names that are protected in every spelling, because the file system takes them all for one: Paddock's settings, and the
-/// unusual spellings of what is looked at after a command by its usual one.
-fn spellings() -> Vec<String> {
-    let mut filters = anywhere(&any_case(".paddock"));
-    for name in EDITOR_NAMES.iter().copied().chain([".git"]) {
+/// unusual spellings of what is looked at after a command by its usual one. A name that the project's own path holds is
+/// left out: the expressions are about whole paths, and there it would be about the whole project.
+fn spellings(project: &Path) -> Vec<String> {
+    let is_free = |name: &str| {
+        !project
+            .components()
+            .any(|part| part.as_os_str().eq_ignore_ascii_case(name))
+    };
+    let mut filters = Vec::new();
+    if is_free(".paddock") {
+        filters.extend(anywhere(&any_case(".paddock")));
+    }
+    for name in EDITOR_NAMES
+        .iter()
+        .copied()
+        .chain([".git"])
+        .filter(|name| is_free(name))
+    {
         let usual = anywhere(&escaped(name)).join(" ");
         filters.push(format!(
             "(require-all (require-any {}) (require-not (require-any {usual})))",
@@ -539,6 +559,16 @@ mod tests {
             assert!(!pattern.is_match(name), "{name}");
         }
         assert!(regex(&anywhere(&any_case(".paddock"))[1]).is_match("/p/.PADDOCK/x"));
+    }
+
+    #[test]
+    fn a_project_below_a_folder_of_such_a_name_can_be_worked_in() {
+        let bounds = Bounds {
+            project: "/Users/me/.Paddock/demo".into(),
+            ..usual()
+        };
+        let text = profile(&bounds, &marker()).text;
+        assert!(!text.contains("[pP][aA][dD]") && text.contains("[gG][iI][tT]"));
     }
 
     #[test]
