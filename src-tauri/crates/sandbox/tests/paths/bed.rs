@@ -1,7 +1,7 @@
 //! A project with everything in it that could lead out, beside a folder that must never be touched.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
 use paddock_sandbox::{PathError, ProjectRoot, RelativePath};
@@ -160,4 +160,36 @@ pub fn read(bed: &Bed, argument: &str) -> String {
             told(&error)
         }
     }
+}
+
+/// Everything about a tree that a touch could change.
+pub fn snapshot(folder: &Path) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(path) = waiting.pop() {
+        let found = fs::symlink_metadata(&path).unwrap();
+        let content = match (found.is_file(), found.is_symlink()) {
+            (true, _) => fs::read(&path).unwrap(),
+            (_, true) => fs::read_link(&path)
+                .unwrap()
+                .into_os_string()
+                .into_encoded_bytes(),
+            _ => Vec::new(),
+        };
+        lines.push(format!(
+            "{path:?} {:o} {} {}.{} {}.{} {} {content:?}",
+            found.mode(),
+            found.ino(),
+            found.mtime(),
+            found.mtime_nsec(),
+            found.ctime(),
+            found.ctime_nsec(),
+            found.nlink(),
+        ));
+        if found.is_dir() {
+            waiting.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    lines.sort();
+    lines
 }

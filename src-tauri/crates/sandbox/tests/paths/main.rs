@@ -6,6 +6,7 @@
 mod bed;
 mod changes;
 mod outside;
+mod property;
 mod race;
 mod reading;
 mod writing;

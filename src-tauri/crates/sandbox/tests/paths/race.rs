@@ -3,12 +3,13 @@
 //! outside: by what lies there afterwards, and by the words that are only there.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::bed::snapshot;
 use paddock_sandbox::{PathError, PathPlace, ProjectRoot, RelativePath, WriteMode};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
@@ -54,35 +55,6 @@ impl Drop for Swapper {
             thread.join().unwrap();
         }
     }
-}
-
-/// Everything about a tree that a touch could change.
-fn snapshot(folder: &Path) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(path) = waiting.pop() {
-        let found = fs::symlink_metadata(&path).unwrap();
-        let content = if found.is_file() {
-            fs::read(&path).unwrap()
-        } else {
-            Vec::new()
-        };
-        lines.push(format!(
-            "{path:?} {:o} {} {}.{} {}.{} {} {content:?}",
-            found.mode(),
-            found.ino(),
-            found.mtime(),
-            found.mtime_nsec(),
-            found.ctime(),
-            found.ctime_nsec(),
-            found.nlink(),
-        ));
-        if found.is_dir() {
-            waiting.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-        }
-    }
-    lines.sort();
-    lines
 }
 
 #[derive(Debug, Default)]
