@@ -9,6 +9,8 @@ mod linux;
 #[cfg(any(target_os = "macos", all(test, unix)))]
 mod macos;
 mod root;
+#[cfg(any(windows, test))]
+mod windows;
 
 pub use command::{
     AddressReach, Admission, Blocked, CommandEnd, CommandExit, CommandLine, CommandSpec, Confinement, Denial,
