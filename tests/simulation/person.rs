@@ -98,15 +98,18 @@ impl World {
     fn decide(&mut self, request: &ApprovalRequest) {
         let decision = match self.dice.below(20) {
             0..=10 => Decision::Approve {
+                rule: None,
                 scope: *self.dice.pick(&request.scopes),
                 edited_arguments: None,
             },
             11..=13 => Decision::Approve {
+                rule: None,
                 scope: AnswerScope::Once,
                 edited_arguments: Some(self.edited(&request.tool)),
             },
             // In a scope that may not be offered.
             14 => Decision::Approve {
+                rule: None,
                 scope: AnswerScope::Session,
                 edited_arguments: self.dice.chance(30).then(|| "{}".to_owned()),
             },
@@ -417,6 +420,7 @@ impl World {
             (0..=2, Some(waiting)) => Op::Decide {
                 approval: waiting.id.clone(),
                 decision: Decision::Approve {
+                    rule: None,
                     scope: AnswerScope::Once,
                     edited_arguments: None,
                 },

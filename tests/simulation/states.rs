@@ -143,6 +143,7 @@ fn ops(seat: &Seat) -> Vec<Op> {
         message(SendMode::Interrupt),
         message(SendMode::WhenFree),
         decide(Decision::Approve {
+            rule: None,
             scope: AnswerScope::Once,
             edited_arguments: None,
         }),

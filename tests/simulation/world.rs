@@ -408,6 +408,7 @@ fn config(dice: &mut Dice, mood: Mood) -> SessionConfig {
         model: name.to_owned(),
     };
     SessionConfig {
+        done_when: None,
         project: "/p".into(),
         title: String::new(),
         model: model("m"),

@@ -128,6 +128,11 @@ pub const RUN: Command = Command {
             "N",
             "model requests at most; with --resume: that many more",
         ),
+        flag(
+            "--done-when",
+            "CMD",
+            "a command that has to succeed before the work is done; its failure goes to the model, three times",
+        ),
         choice(
             "--format",
             "F",
@@ -212,6 +217,7 @@ pub const COMMANDS: &[&Command] = &[
     &TOOL_CALL,
     &SESSIONS,
     &crate::metrics::METRICS,
+    &crate::doctor::DOCTOR,
     &crate::audit::EXPORT,
     &workflow::LIST,
     &workflow::PREVIEW,

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod audit;
+mod doctor;
 mod failure;
 mod home;
 mod jsonl;
@@ -79,6 +80,7 @@ fn begin() -> Result<u8, Failure> {
             words if words == TOOL_CALL.words => tool::call(&arguments).await,
             words if words == SESSIONS.words => sessions::list(&arguments),
             words if words == metrics::METRICS.words => metrics::show(&arguments),
+            words if words == doctor::DOCTOR.words => doctor::show(&arguments).await,
             words if words == audit::EXPORT.words => audit::export(&arguments),
             words if words == commands::LIST.words => workflow::list(&arguments).await,
             words if words == commands::PREVIEW.words => workflow::preview(&arguments).await,

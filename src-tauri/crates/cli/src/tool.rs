@@ -167,6 +167,10 @@ async fn context(paddock: &Paddock, project: &str, tool: &dyn Tool) -> Result<Ca
         command_time: paddock.settings().limits.command_time,
         approved: Vec::new(),
         protected_granted: false,
+        outside: Vec::new(),
+        hosts: Vec::new(),
+        shown_reach: HostReach::Unknown,
+        gate: None,
         live: Arc::new(|_, _| {}),
         before: Arc::new(|_, _| Ok(())),
         after: Arc::new(|_, _| Ok(())),
@@ -185,6 +189,8 @@ async fn carry_out(tool: &dyn Tool, arguments: &str, mut cx: CallContext) -> Res
         rules: &[],
         turn: TurnId(0),
         confined: cx.sandbox.confined,
+        network_asks: cx.sandbox.network != NetworkLevel::Open,
+        now: Timestamp(0),
     };
     let judgement = judge(&prepared.access, &circumstances);
     if let Ruling::Forbid(why) = judgement.decision {

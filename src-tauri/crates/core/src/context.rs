@@ -171,6 +171,7 @@ mod tests {
         std::fs::create_dir(folder.path().join("src")).unwrap();
         let root = ProjectRoot::open(folder.path()).unwrap();
         let config = SessionConfig {
+            done_when: None,
             project: String::new(),
             title: String::new(),
             model: crate::demo_model(),

@@ -8,6 +8,7 @@ pub mod metrics;
 pub mod notices;
 mod providers;
 pub mod roles;
+mod secrets;
 pub mod session;
 mod undo;
 pub mod workflow;
@@ -29,7 +30,7 @@ pub use paddock_protocol as protocol;
 pub use paddock_provider as provider;
 pub use paddock_tools as tools;
 
-use paddock_protocol::SandboxSummary;
+use paddock_protocol::{NetworkLevel, SandboxSummary};
 use paddock_sandbox::Tier;
 
 /// What confines commands here, in the words of the protocol. The first call tries it (tens of milliseconds, blocking).
@@ -40,10 +41,15 @@ pub fn sandbox_summary(confinement: &dyn Confinement) -> SandboxSummary {
         Tier::Reduced => "reduced",
         Tier::None => "none",
     };
+    let network = match facts.tier {
+        Tier::Full => NetworkLevel::Asks,
+        Tier::Reduced => NetworkLevel::Off,
+        Tier::None => NetworkLevel::Open,
+    };
     SandboxSummary {
         confined: facts.is_confined(),
         tier: tier.to_owned(),
-        network: !facts.is_confined(),
+        network,
         read_only: false,
         gaps: facts.gaps,
     }

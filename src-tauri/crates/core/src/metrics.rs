@@ -24,6 +24,8 @@ mod tests {
     #[test]
     fn the_index_knows_the_sentences_of_a_time_out() {
         let call = CallItem {
+            again: None,
+            check: None,
             call: CallId::new("t1.i1.c1"),
             server_id: String::new(),
             tool: "run_command".into(),

@@ -1,5 +1,6 @@
 //! The configured model providers, made when they are first needed: their key comes from the keyring then.
 
+use crate::secrets::Secrets;
 use paddock_protocol::*;
 use paddock_provider::{BaseUrl, ChatConfig, ChatProvider, Provider, ScriptPace, ScriptedProvider, Secret};
 use paddock_store::Keys;
@@ -20,6 +21,7 @@ pub struct Providers {
     given: Mutex<HashMap<ProviderId, (String, Secret)>>,
     made: Mutex<HashMap<ProviderId, Made>>,
     pace: Mutex<Option<ScriptPace>>,
+    secrets: Arc<Secrets>,
 }
 
 fn open<T>(lock: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -29,6 +31,11 @@ fn open<T>(lock: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Providers {
     pub fn keys(&self) -> &Keys {
         &self.keys
+    }
+
+    /// What must not be shown; every key that is used is learnt.
+    pub fn secrets(&self) -> &Arc<Secrets> {
+        &self.secrets
     }
 
     /// Replaces the configuration; providers whose entry changed are made anew at their next use.
@@ -93,6 +100,10 @@ impl Providers {
             ModelError::new(ModelErrorKind::BadRequest, error.message).with_hint(hint)
         })?;
         let (key, key_origin) = self.key(&config).await?;
+        if let Some(key) = &key {
+            self.secrets
+                .learn(&format!("key of {}", config.label), key.expose());
+        }
         let local = base_url.is_loopback();
         let chat = ChatConfig {
             id: config.id,

@@ -9,6 +9,8 @@ mod program;
 mod remember;
 mod rule;
 
+pub mod secrets;
+
 pub use command::{CommandLine, Part, parse_command};
 pub use judge::{Circumstances, Decision, Judgement, judge};
 pub use program::safe_list;

@@ -142,6 +142,10 @@ pub struct RefusedRun {
     pub refused: Vec<Access>,
     /// What the run came to; the model gets it when the person does not allow more.
     pub output: Box<CallOutput>,
+    /// What let it run the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub verdict: Option<Box<CallVerdict>>,
 }
 
 impl ApprovalBody {

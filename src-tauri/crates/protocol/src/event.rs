@@ -236,10 +236,21 @@ impl TurnStatus {
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum PauseCause {
     Person,
-    Limits { reached: Vec<LimitReached> },
-    Guard { pattern: GuardPattern },
-    Breaker { tool: String },
-    Model { error: ModelError },
+    Limits {
+        reached: Vec<LimitReached>,
+    },
+    Guard {
+        pattern: GuardPattern,
+    },
+    Breaker {
+        tool: String,
+    },
+    Model {
+        error: ModelError,
+    },
     /// The check says again and again that the work is not done.
-    Check { command: String, attempts: u32 },
+    Check {
+        command: String,
+        attempts: u32,
+    },
 }

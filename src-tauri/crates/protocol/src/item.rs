@@ -303,6 +303,10 @@ pub struct CallVerdict {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub scope: Option<AnswerScope>,
+    /// What beyond the project it may reach: places outside, hosts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<Access>>", optional))]
+    pub reach: Vec<Access>,
     pub trace: Vec<TraceLine>,
 }
 

@@ -211,11 +211,20 @@ pub enum RuleAnswer {
 #[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
 #[serde(tag = "scope", rename_all = "snake_case")]
 pub enum RuleScope {
-    Turn { turn: TurnId },
+    Turn {
+        turn: TurnId,
+    },
     Session,
     Project,
     /// All projects; made only in Settings.
     Everywhere,
+}
+
+impl RuleScope {
+    /// Whether it holds beyond the session in which it was made.
+    pub fn outlives_session(self) -> bool {
+        matches!(self, RuleScope::Project | RuleScope::Everywhere)
+    }
 }
 
 /// One line of the answer to "why was this asked (allowed, refused)?", in the order of evaluation.

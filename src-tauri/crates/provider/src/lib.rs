@@ -12,6 +12,7 @@ mod failure;
 mod http;
 mod loose_json;
 mod model;
+mod recording;
 mod retry_after;
 mod runaway;
 mod scripted;

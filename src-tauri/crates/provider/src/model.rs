@@ -18,6 +18,31 @@ pub struct ModelRequest {
     pub max_output: Option<u32>,
     /// Silence (no bytes at all) after which the attempt fails.
     pub silence: Millis,
+    /// Told what was sent and what came back, byte for byte.
+    pub record: Option<Recorder>,
+}
+
+/// Takes exchanges as they end, also of requests that were dropped.
+#[derive(Clone)]
+pub struct Recorder(pub Arc<dyn Fn(Exchange) + Send + Sync>);
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Recorder")
+    }
+}
+
+/// One request and its response. Headers are left out: the key is among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exchange {
+    /// Method and address.
+    pub address: String,
+    pub request: Vec<u8>,
+    /// HTTP status; none when there was no answer.
+    pub status: Option<u16>,
+    pub response: Vec<u8>,
+    /// Bytes of the response beyond what is kept.
+    pub cut: u64,
 }
 
 /// A tool as the model is told of it.

@@ -95,6 +95,7 @@ impl Loop {
             format: paddock_protocol::CallFormat::Native,
             max_output: None,
             silence: Millis::seconds(1),
+            record: None,
         };
         let mut streamed = String::new();
         let answer = self
@@ -476,6 +477,7 @@ async fn words_come_one_by_one_at_a_live_pace() {
         format: paddock_protocol::CallFormat::Native,
         max_output: None,
         silence: Millis::seconds(1),
+        record: None,
     };
     let started = std::time::Instant::now();
     let mut words = 0;

@@ -36,6 +36,7 @@ fn request() -> ModelRequest {
         format: paddock_protocol::CallFormat::Native,
         max_output: Some(50),
         silence: Millis(400),
+        record: None,
     }
 }
 
@@ -631,4 +632,47 @@ async fn a_server_that_refuses_stop_sequences_is_asked_without() {
         .map(|request| request.body.contains("\"stop\":"))
         .collect();
     assert_eq!(asked, [true, false, false]);
+}
+
+#[tokio::test]
+async fn what_was_sent_and_what_came_is_told_also_of_a_dropped_request() {
+    let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let into = told.clone();
+    let mut asked = request();
+    asked.record = Some(Recorder(std::sync::Arc::new(move |exchange| {
+        into.lock().unwrap().push(exchange);
+    })));
+    let server = Server::start(vec![hello()]).await;
+    let provider = provider(&server.url("/v1"));
+    provider.sample(&asked, &mut |_| {}).await.unwrap();
+    {
+        let told = told.lock().unwrap();
+        let [exchange] = told.as_slice() else {
+            panic!("{told:?}")
+        };
+        assert_eq!(
+            exchange.address,
+            format!("POST {}", server.url("/v1/chat/completions"))
+        );
+        assert_eq!(exchange.status, Some(200));
+        assert_eq!(
+            exchange.response,
+            format!("{}{STOP}{DONE}", chunk("Hello")).as_bytes()
+        );
+        let sent: Value = serde_json::from_slice(&exchange.request).unwrap();
+        assert_eq!(sent["messages"][1]["content"], "Hi");
+        assert!(!String::from_utf8_lossy(&exchange.request).contains(KEY));
+    }
+    let silent = Server::start(vec![Reply::stream().bytes(chunk("Hel")).wait(5_000)]).await;
+    let slow = self::provider(&silent.url("/v1"));
+    asked.silence = Millis::seconds(5);
+    let work = slow.sample(&asked, &mut |_| {});
+    assert!(
+        tokio::time::timeout(Duration::from_millis(300), work)
+            .await
+            .is_err()
+    );
+    let told = told.lock().unwrap();
+    assert_eq!(told.len(), 2);
+    assert_eq!(told[1].response, chunk("Hel").as_bytes());
 }

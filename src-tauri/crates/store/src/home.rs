@@ -70,6 +70,10 @@ impl Home {
             .join(format!("{}.txt", file_name(call.as_str())?)))
     }
 
+    pub(crate) fn raw(&self, session: &SessionId) -> Result<PathBuf, StoreError> {
+        Ok(self.session(session)?.join("raw"))
+    }
+
     pub(crate) fn before(&self, session: &SessionId, call: &CallId) -> Result<PathBuf, StoreError> {
         Ok(self
             .session(session)?

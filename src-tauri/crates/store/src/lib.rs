@@ -12,6 +12,7 @@ mod keys;
 mod lock;
 pub mod log;
 pub mod outputs;
+pub mod raw;
 pub mod reviews;
 pub mod rules;
 pub mod sessions;

@@ -32,6 +32,7 @@ fn summary(session: &str, project: &str, changed: u64) -> SessionSummary {
 
 fn config(project: &str, title: &str) -> SessionConfig {
     SessionConfig {
+        done_when: None,
         project: project.to_owned(),
         title: title.to_owned(),
         model: ModelChoice {
@@ -104,26 +105,44 @@ fn settings_come_back_and_damage_is_kept_aside() {
 }
 
 #[test]
-fn rules_belong_to_one_project() {
+fn rules_belong_to_one_project_or_to_all() {
     let (_folder, home) = place();
     let rule = |id: &str, scope| Rule {
         id: RuleId::new(id),
-        shape: RuleShape::CommandPrefix {
-            words: vec!["npm".into(), "test".into()],
+        shape: RuleShape::Command {
+            words: vec![
+                WordShape::Exact {
+                    text: "npm".to_owned(),
+                },
+                WordShape::Rest,
+            ],
         },
         answer: RuleAnswer::Allow,
         scope,
         created: Timestamp(5),
+        end: RuleEnd::Unused { days: 30 },
+        last_used: None,
+        uses: 0,
     };
-    let kept = rule("1", RuleScope::Project);
-    rules::save(&home, "/a", &[kept.clone(), rule("2", RuleScope::Session)]).unwrap();
+    let (kept, everywhere) = (rule("1", RuleScope::Project), rule("3", RuleScope::Everywhere));
+    for one in [&kept, &rule("2", RuleScope::Session), &everywhere] {
+        rules::keep(&home, "/a", one.clone()).unwrap();
+    }
     assert_eq!(
         rules::load(&home, "/a").unwrap(),
         Loaded {
-            value: vec![kept],
+            value: vec![kept.clone(), everywhere.clone()],
             kept_aside: None
         }
     );
+    assert_eq!(rules::load(&home, "/b").unwrap().value, [everywhere]);
+    rules::used(&home, "/a", &kept.id, Timestamp(9)).unwrap();
+    rules::used(&home, "/b", &RuleId::new("3"), Timestamp(10)).unwrap();
+    rules::used(&home, "/b", &kept.id, Timestamp(11)).unwrap();
+    let counted = rules::load(&home, "/a").unwrap().value;
+    assert_eq!((counted[0].uses, counted[0].last_used), (1, Some(Timestamp(9))));
+    assert_eq!((counted[1].uses, counted[1].last_used), (1, Some(Timestamp(10))));
+    rules::remove(&home, "/a", &RuleId::new("3")).unwrap();
     assert_eq!(rules::load(&home, "/b").unwrap().value, []);
     let folder = home
         .path()

@@ -115,6 +115,7 @@ async fn begin(
         limits: wish.limits(&paddock.settings()),
         format: wish.calls,
         autonomy: None,
+        done_when: wish.done_when.clone(),
     };
     let session = paddock.create_session(&project, session_wish).await?;
     let (snapshot, events) = paddock.attach(&session).await?;

@@ -76,6 +76,7 @@ impl Desk<'_> {
                 Said::Answer(Decision::Approve {
                     scope,
                     edited_arguments: None,
+                    rule: None,
                 })
             };
             match line.to_ascii_lowercase().as_str() {

@@ -45,6 +45,8 @@ pub struct Wish {
     /// How the model is asked to call tools.
     pub calls: Option<CallFormat>,
     pub max_iterations: Option<u32>,
+    /// The command that has to succeed before the work is done.
+    pub done_when: Option<String>,
     pub format: Format,
     pub resume: Option<SessionId>,
 }
@@ -102,6 +104,7 @@ impl Wish {
             profile,
             calls,
             max_iterations,
+            done_when: arguments.value("--done-when").map(str::to_owned),
             format,
             resume,
         })

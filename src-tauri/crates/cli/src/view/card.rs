@@ -23,6 +23,19 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
     if request.renewed {
         card.push_str("  The file changed after the proposal; this is the renewed change.\n");
     }
+    for place in request.access.iter().filter_map(outside) {
+        let _ = writeln!(card, "  {place}");
+    }
+    if let Some(first) = &request.again {
+        let exit = first
+            .output
+            .exit_code
+            .map_or_else(String::new, |code| format!(" (exit {code})"));
+        let _ = writeln!(
+            card,
+            "  It ran{exit}, and the sandbox refused this. Allowed, it would run a second time, with just this open."
+        );
+    }
     match &request.body {
         ApprovalBody::Command {
             command,
@@ -55,6 +68,34 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
         ApprovalBody::Changes { changes: files, .. } | ApprovalBody::Delete { files, .. } => {
             files.iter().for_each(|file| push_change(&mut card, file, style))
         }
+        ApprovalBody::Connect {
+            host,
+            port,
+            reach,
+            request,
+            command,
+        } => {
+            let whose = match reach {
+                HostReach::Public | HostReach::Unknown => "",
+                HostReach::Private => "  (in your own network)",
+                HostReach::Loopback => "  (this machine)",
+            };
+            let _ = writeln!(
+                card,
+                "  Connect to {}, port {port}{whose}",
+                style.bold(&plain::line(host))
+            );
+            if let Some(request) = request {
+                let _ = writeln!(card, "  {}", plain::short(request, 500));
+            }
+            if let Some(command) = command {
+                let _ = writeln!(
+                    card,
+                    "  For the command that runs: {}",
+                    plain::short(command, 200)
+                );
+            }
+        }
         ApprovalBody::Other => {
             let _ = writeln!(card, "  {}", plain::short(&request.arguments, 2_000));
         }
@@ -76,14 +117,36 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
     card
 }
 
-fn confinement(sandbox: &SandboxSummary) -> &'static str {
-    match (sandbox.confined, sandbox.network, sandbox.read_only) {
-        (false, ..) => "Not confined: it can reach everything that you can.",
-        (true, false, true) => "In the sandbox: nothing can be written, no network.",
-        (true, false, false) => "In the sandbox: writes only in the project, no network.",
-        (true, true, true) => "In the sandbox: nothing can be written, with network.",
-        (true, true, false) => "In the sandbox: writes only in the project, with network.",
+/// A place outside of the project, as a sentence.
+fn outside(access: &Access) -> Option<String> {
+    let Access::Outside { path, write, through } = access else {
+        return None;
+    };
+    let verb = if *write { "Change" } else { "Read" };
+    let leaves = through.as_ref().map_or_else(String::new, |through| {
+        format!(" (through {})", plain::line(through))
+    });
+    Some(format!(
+        "{verb} outside of the project: {}{leaves}",
+        plain::line(path)
+    ))
+}
+
+fn confinement(sandbox: &SandboxSummary) -> String {
+    if !sandbox.confined {
+        return "Not confined: it can reach everything that you can.".to_owned();
     }
+    let writes = if sandbox.read_only {
+        "nothing can be written"
+    } else {
+        "writes only in the project"
+    };
+    let network = match sandbox.network {
+        NetworkLevel::Off => "no network",
+        NetworkLevel::Asks => "each host is asked for",
+        NetworkLevel::Open => "with network",
+    };
+    format!("In the sandbox: {writes}, {network}.")
 }
 
 fn push_change(card: &mut String, change: &FileChange, style: Style) {

@@ -172,6 +172,9 @@ pub fn pause(cause: &PauseCause) -> String {
         PauseCause::Guard { pattern } => guard(*pattern).to_owned(),
         PauseCause::Breaker { tool } => format!("{tool} failed several times in a row."),
         PauseCause::Model { error } => error.to_string(),
+        PauseCause::Check { command, attempts } => {
+            format!("The check `{command}` failed {attempts} times: the work is not done.")
+        }
     }
 }
 

@@ -418,12 +418,13 @@ fn paused(cause: &PauseCause) -> String {
         PauseCause::Guard { pattern } => format!("loop_guard {}", word(pattern)),
         PauseCause::Breaker { tool } => format!("tool_breaker {tool}"),
         PauseCause::Model { error } => format!("model {}", word(&error.kind)),
+        PauseCause::Check { attempts, .. } => format!("check {attempts}"),
     }
 }
 
 fn shape(shape: &RuleShape) -> String {
     match shape {
-        RuleShape::CommandPrefix { words } => words.join(" "),
+        RuleShape::Command { .. } | RuleShape::Outside { .. } => paddock_policy::in_words(shape),
         RuleShape::WritePath { path } => path.clone(),
         RuleShape::Host { host } => host.clone(),
         RuleShape::ExternalTool { server, tool } => format!("{server} {tool}"),
@@ -435,6 +436,7 @@ fn scope(scope: RuleScope) -> &'static str {
         RuleScope::Turn { .. } => "turn",
         RuleScope::Session => "session",
         RuleScope::Project => "project",
+        RuleScope::Everywhere => "everywhere",
     }
 }
 

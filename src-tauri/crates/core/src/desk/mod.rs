@@ -2,8 +2,10 @@
 
 mod definitions;
 mod error;
+mod health;
 mod projects;
 mod records;
+mod rules;
 mod sessions;
 mod settings;
 
@@ -169,6 +171,22 @@ impl Paddock {
             }
             Request::CheckModel { model } => self.check_model(model).await,
             Request::Metrics { query } => self.metrics(query).await,
+            Request::Health => Ok(self.health().await),
+            Request::Raw {
+                session,
+                turn,
+                iteration,
+            } => {
+                let kept = paddock_store::raw::read(&self.inner.home, &session, turn, iteration);
+                Ok(Reply::Raw {
+                    exchanges: kept.map_err(storage)?,
+                })
+            }
+            request @ (Request::Rules { .. }
+            | Request::SaveRule { .. }
+            | Request::RemoveRule { .. }
+            | Request::PreviewRule { .. }
+            | Request::JudgeCommand { .. }) => self.rules(request).await,
             Request::Decisions { query, limit } => self.decisions(query, limit).await,
             Request::ProcessOutput { session, process } => {
                 let text = self
@@ -222,6 +240,7 @@ fn not_by_hand(op: &Op) -> Result<(), ClientError> {
     let hint = match op {
         Op::RunWorkflow { .. } => "Ask for the run of a workflow by its name and the token of its preview.",
         Op::SetOwnRole { .. } => "Ask for a role by its name.",
+        Op::LoadRules { .. } => "Save or remove a rule; every session hears of it.",
         _ => return Ok(()),
     };
     let refused = ClientError::new(

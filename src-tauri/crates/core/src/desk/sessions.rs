@@ -26,6 +26,8 @@ pub struct SessionWish {
     pub limits: Option<Limits>,
     pub format: Option<CallFormat>,
     pub autonomy: Option<Autonomy>,
+    /// The command that has to succeed before a turn is done.
+    pub done_when: Option<String>,
 }
 
 impl Paddock {
@@ -105,6 +107,7 @@ impl Paddock {
             format,
             own_role: None,
             fallback: settings.fallback,
+            done_when: wish.done_when,
             parent: None,
         };
         let id = SessionId::new(uuid::Uuid::now_v7().to_string());
@@ -126,7 +129,9 @@ impl Paddock {
             config: config.clone(),
         }];
         let kept = paddock_store::rules::load(&self.inner.home, &config.project).map_err(storage)?;
-        first.extend(kept.value.into_iter().map(|rule| EventMsg::RuleAdded { rule }));
+        if !kept.value.is_empty() {
+            first.push(EventMsg::RulesLoaded { rules: kept.value });
+        }
         for msg in first {
             let event = Event {
                 session: id.clone(),
@@ -208,7 +213,12 @@ impl Paddock {
         })?;
         let root = self.open_root(&state.live.config.project)?;
         self.audit(&root).await;
-        Ok(self.start(state, log, root, vec![Input::Reopened]).await)
+        let mut first = vec![Input::Reopened];
+        match paddock_store::rules::load(&self.inner.home, &state.live.config.project) {
+            Ok(kept) => first.push(Input::Op(Op::LoadRules { rules: kept.value })),
+            Err(error) => tracing::warn!(%error, "the rules could not be read; those of the record hold"),
+        }
+        Ok(self.start(state, log, root, first).await)
     }
 
     pub(super) async fn ask<T>(

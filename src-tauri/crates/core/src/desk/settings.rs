@@ -63,6 +63,7 @@ impl Paddock {
             format: CallFormat::Native,
             max_output: Some(16),
             silence: Millis::seconds(if local { 120 } else { 30 }),
+            record: None,
         };
         let begun = Instant::now();
         let mut first = None;

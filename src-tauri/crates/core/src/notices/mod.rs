@@ -87,6 +87,7 @@ enum Pause {
     Limit,
     Guard,
     Breaker,
+    Check,
     Model,
 }
 
@@ -428,6 +429,7 @@ impl Watched {
                 PauseCause::Limits { .. } => pause(Pause::Limit),
                 PauseCause::Guard { .. } => pause(Pause::Guard),
                 PauseCause::Breaker { .. } => pause(Pause::Breaker),
+                PauseCause::Check { .. } => pause(Pause::Check),
                 PauseCause::Model { .. } => pause(Pause::Model),
                 PauseCause::Person => (Kind::Known, None, String::new()),
             },

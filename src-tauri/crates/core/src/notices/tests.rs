@@ -21,6 +21,7 @@ fn sight(focused: bool, sessions: &[&str]) -> Sight {
 
 fn config(title: &str) -> SessionConfig {
     SessionConfig {
+        done_when: None,
         project: "/home/ada/orchard".to_owned(),
         title: title.to_owned(),
         model: ModelChoice {
@@ -40,6 +41,7 @@ fn config(title: &str) -> SessionConfig {
 
 fn snapshot(id: &str, title: &str) -> SessionSnapshot {
     SessionSnapshot {
+        rules: Vec::new(),
         session: SessionId::new(id),
         seq: 1,
         config: config(title),
@@ -110,6 +112,8 @@ fn nothing() -> (Vec<String>, usize) {
 fn approval(id: &str, class: RiskClass) -> EventMsg {
     EventMsg::ApprovalRequested {
         approval: Box::new(ApprovalRequest {
+            again: None,
+            ask: None,
             id: ApprovalId::new(id),
             call: CallId::new("t1.i1.c1"),
             item: ItemId(4),
@@ -138,6 +142,8 @@ fn approval(id: &str, class: RiskClass) -> EventMsg {
 
 fn call(tool: &str, verb: Verb, target: &str) -> CallItem {
     CallItem {
+        again: None,
+        check: None,
         call: CallId::new("t1.i2.c1"),
         server_id: String::new(),
         tool: tool.to_owned(),

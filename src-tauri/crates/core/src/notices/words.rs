@@ -66,6 +66,7 @@ fn what(kind: &Kind) -> &'static str {
         Kind::Paused(Pause::Limit) => "a limit is reached",
         Kind::Paused(Pause::Guard) => "it repeats itself",
         Kind::Paused(Pause::Breaker) => "a tool failed several times",
+        Kind::Paused(Pause::Check) => "the check says that the work is not done",
         Kind::Paused(Pause::Model) => "the model could not be reached",
         Kind::Done => "the turn is done",
         Kind::Failed => "the turn failed",

@@ -147,6 +147,10 @@ fn add<'a>(group: &mut Group<'a>, item: &'a Item) {
                 opaque: opaque.clone(),
             });
         }
+        ItemKind::Call(call) if call.check.is_some() => {
+            let told = call.check.and_then(|check| words::check(call, check));
+            group.notes.extend(told);
+        }
         ItemKind::Call(call) => {
             let Some(output) = &call.output else { return };
             let id = if call.server_id.is_empty() {

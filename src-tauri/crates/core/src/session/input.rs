@@ -71,6 +71,13 @@ pub enum Back {
     },
     /// No other session changes the folder any longer.
     FolderFree,
+    /// A running call asks for something more; `number` tells its questions apart.
+    CallAsks {
+        call: CallId,
+        number: u32,
+        access: Access,
+        body: Box<ApprovalBody>,
+    },
 }
 
 /// What a sub-agent's session tells the call that started it.
@@ -150,6 +157,10 @@ pub enum Effect {
         /// States of the files that the person was shown; a file that differs is not changed.
         approved: Vec<FileBase>,
         protected_granted: bool,
+        /// What it may reach beyond the project: places outside, hosts.
+        reach: Vec<Access>,
+        /// Where the hosts of `reach` are, as the person was shown.
+        shown_reach: HostReach,
     },
     CancelCall {
         call: CallId,
@@ -167,6 +178,20 @@ pub enum Effect {
     KeepRule {
         rule: Rule,
     },
+    /// Such a rule decided; counted where it is kept.
+    RuleUsed {
+        rule: RuleId,
+    },
+    /// Forget a rule that was kept beyond the session.
+    DropRule {
+        rule: RuleId,
+    },
+    /// The answer to [`Back::CallAsks`].
+    AnswerAsk {
+        call: CallId,
+        number: u32,
+        allowed: bool,
+    },
     /// Let a running command go on beside the turn; its call ends.
     ToBackground {
         call: CallId,
@@ -175,6 +200,8 @@ pub enum Effect {
         process: ProcessId,
         end: ProcessEnd,
     },
+    /// Also those whose start was not heard of yet.
+    EndAllProcesses,
     /// Start the session of a sub-agent. Ended by [`Effect::CancelCall`].
     Delegate {
         call: CallId,

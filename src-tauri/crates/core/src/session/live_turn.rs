@@ -44,6 +44,12 @@ pub struct LiveTurn {
     /// Sub-agents that this turn started.
     pub sub_agents: u32,
     pub allowed_tools: BTreeSet<String>,
+    /// Something may have changed that no check has seen yet.
+    pub unchecked: bool,
+    /// Failed checks since the person last decided.
+    pub checks: u32,
+    /// The person said that the turn may end without the check.
+    pub check_allowed: bool,
     /// There is something to do: a message of the person, or a workflow's call.
     pub has_task: bool,
     /// The end is in the log; the status follows it.
@@ -81,6 +87,8 @@ pub struct LiveCall {
     /// Shown as waiting for an earlier call.
     pub after: Option<CallId>,
     pub terminate: bool,
+    /// Paddock's own call, to see whether the work is done.
+    pub check: bool,
     /// The sub-agent it started: whether it may write, and its share of the tokens with what it used.
     pub sub_agent: Option<LiveSubAgent>,
 }
@@ -100,6 +108,8 @@ pub struct Granted {
     pub classes: Vec<RiskClass>,
     pub edited: Option<String>,
     pub scope: AnswerScope,
+    /// Where the host is, as a connection showed it.
+    pub shown_reach: HostReach,
 }
 
 impl LiveCall {
@@ -144,6 +154,9 @@ impl LiveTurn {
             guard: GuardRecord::default(),
             sub_agents: 0,
             allowed_tools: BTreeSet::new(),
+            unchecked: false,
+            checks: 0,
+            check_allowed: false,
             has_task: false,
             ended: None,
         }
@@ -222,9 +235,11 @@ impl LiveTurn {
             EventMsg::TurnEnded { turn, end } if *turn == self.turn => self.ended = Some(*end),
             EventMsg::ApprovalRequested { approval } if approval.origin.is_none() => {
                 if let Some(call) = self.calls.iter_mut().find(|c| c.call == approval.call) {
-                    call.approval = Some(approval.id.clone());
                     call.approvals += 1;
-                    call.judged = true;
+                    if approval.ask.is_none() {
+                        call.approval = Some(approval.id.clone());
+                        call.judged = true;
+                    }
                 }
             }
             EventMsg::ApprovalResolved { approval, outcome } => self.resolve(approval, outcome, approvals),
@@ -234,6 +249,7 @@ impl LiveTurn {
                     self.allowed_tools.insert(tool.clone());
                     self.failures = Failures::default();
                 }
+                PauseCause::Check { .. } => self.check_allowed = true,
                 _ => {}
             },
             _ => {}
@@ -266,6 +282,7 @@ impl LiveTurn {
                 self.sampling = false;
                 self.pausing = false;
                 self.retries = 0;
+                self.checks = 0;
                 self.failures = Failures::default();
             }
             TurnStatus::Interrupted | TurnStatus::Completed | TurnStatus::Stopped | TurnStatus::Failed => {
@@ -287,6 +304,8 @@ impl LiveTurn {
                 }
             }
             ItemKind::Malformed { attempt, .. } => self.malformed = *attempt,
+            // Another model has its own tries.
+            ItemKind::ModelChange { .. } => self.retries = 0,
             ItemKind::Guard { pattern, .. } => self.guard.told(*pattern),
             ItemKind::Call(call) => self.apply_call(item, call),
             _ => {}
@@ -316,6 +335,7 @@ impl LiveTurn {
                     overdue: false,
                     after: None,
                     terminate: false,
+                    check: call.check.is_some(),
                     sub_agent: None,
                 });
                 self.calls.len() - 1
@@ -346,7 +366,7 @@ impl LiveTurn {
             self.malformed = 0;
         } else if item.status == ItemStatus::Waiting && (was_running || was_allowed) {
             live.judged = false;
-            live.renewed |= was_running;
+            live.renewed |= was_running && call.again.is_none();
             // What was shown of the file holds no longer; arguments that the person wrote do.
             live.granted = live.granted.take().filter(|granted| granted.edited.is_some());
         }
@@ -361,6 +381,12 @@ impl LiveTurn {
             return;
         };
         self.call_count += 1;
+        if call.check.is_some() {
+            self.unchecked &= item.status != ItemStatus::Done;
+            self.checks += u32::from(item.status == ItemStatus::Failed);
+            return;
+        }
+        self.unchecked |= !output.changes.is_empty() || output.exit_code.is_some();
         self.changed_files
             .extend(output.changes.iter().map(|change| change.path.clone()));
         self.guard.record(item.iteration, call, output);
@@ -392,6 +418,7 @@ impl LiveTurn {
                 Decision::Approve {
                     scope,
                     edited_arguments,
+                    ..
                 },
             by: DecidedBy::Person,
         } = outcome
@@ -403,6 +430,10 @@ impl LiveTurn {
             classes: request.classes.clone(),
             edited: edited_arguments.clone(),
             scope: *scope,
+            shown_reach: match &request.body {
+                ApprovalBody::Connect { reach, .. } => *reach,
+                _ => HostReach::Unknown,
+            },
         });
     }
 }

@@ -3,6 +3,7 @@
 pub mod actor;
 pub mod executor;
 pub mod folder;
+pub mod gate;
 pub mod guard;
 pub mod history;
 pub mod input;

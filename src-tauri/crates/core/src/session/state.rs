@@ -36,6 +36,8 @@ pub struct Live {
     pub turn: Option<LiveTurn>,
     pub approvals: Vec<Arc<ApprovalRequest>>,
     pub rules: Arc<Vec<Rule>>,
+    /// Tokens up to which the person raised the session's limit in place; holds until the limit itself is set anew.
+    pub raised_tokens: Option<u64>,
     pub queue: Queue,
     /// Id of the next queued message.
     pub next_queued: u32,
@@ -117,6 +119,7 @@ impl SessionState {
                 turn: None,
                 approvals: Vec::new(),
                 rules: Arc::default(),
+                raised_tokens: None,
                 queue: Queue::default(),
                 next_queued: 1,
                 plan: Arc::default(),
@@ -208,6 +211,7 @@ impl SessionState {
             items,
             item_count: u32::try_from(self.items.len()).unwrap_or(u32::MAX),
             approvals: self.live.approvals.iter().map(|a| (**a).clone()).collect(),
+            rules: (*self.live.rules).clone(),
             queue: self.live.queue.clone(),
             plan: (*self.live.plan).clone(),
             processes: self.live.processes.clone(),
@@ -264,6 +268,9 @@ impl Live {
     pub fn apply(&mut self, at: Timestamp, msg: &EventMsg) {
         match msg {
             EventMsg::SessionCreated { config, .. } | EventMsg::SessionChanged { config } => {
+                if self.config.limits.session_tokens != config.limits.session_tokens {
+                    self.raised_tokens = None;
+                }
                 self.config = Arc::new(config.clone());
             }
             EventMsg::TurnStarted {
@@ -271,16 +278,14 @@ impl Live {
                 iteration_limit,
                 without_model,
             } => {
-                let tokens = self.config.limits.session_tokens.map(u64::from);
-                let before = self.turn.as_ref().and_then(|turn| turn.token_limit);
+                let raised = self.raised_tokens.unwrap_or(0);
+                let tokens = self
+                    .config
+                    .limits
+                    .session_tokens
+                    .map(|set| raised.max(set.into()));
                 let active = self.config.limits.active_time;
-                self.turn = Some(LiveTurn::new(
-                    *turn,
-                    *iteration_limit,
-                    active,
-                    before.max(tokens),
-                    at,
-                ));
+                self.turn = Some(LiveTurn::new(*turn, *iteration_limit, active, tokens, at));
                 if let Some(turn) = &mut self.turn {
                     turn.without_model = *without_model;
                 }
@@ -312,7 +317,18 @@ impl Live {
                     Arc::make_mut(approval).from_before_restart = true;
                 }
             }
+            EventMsg::LimitChanged {
+                limit: LimitKind::SessionTokens,
+                allowed,
+                ..
+            } => self.raised_tokens = Some(*allowed),
             EventMsg::RuleAdded { rule } => Arc::make_mut(&mut self.rules).push(rule.clone()),
+            EventMsg::RuleRemoved { rule } => Arc::make_mut(&mut self.rules).retain(|kept| kept.id != *rule),
+            EventMsg::RulesLoaded { rules } => {
+                let kept = Arc::make_mut(&mut self.rules);
+                kept.retain(|rule| !rule.scope.outlives_session());
+                kept.extend(rules.iter().cloned());
+            }
             EventMsg::QueueChanged { queue } => {
                 let newest = queue.messages.iter().map(|message| message.id + 1).max();
                 self.next_queued = self.next_queued.max(newest.unwrap_or(0));

@@ -98,6 +98,40 @@ pub fn edited(arguments: &str) -> String {
     format!("The user edited this call before approving it. It ran with: {arguments}\n")
 }
 
+pub fn not_allowed_more(reason: Option<&str>) -> String {
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("The user did not allow more and says: {reason}"),
+        None => "The sandbox refused a place outside of the project, and the user did not allow it. Work without it.".to_owned(),
+    }
+}
+
+pub const RAN_AGAIN: &str =
+    "(The user allowed what the sandbox had refused; the command ran a second time.)\n";
+
+pub fn with_note(text: &str, note: &str) -> String {
+    if text.is_empty() {
+        note.to_owned()
+    } else {
+        format!("{}\n{note}", text.trim_end())
+    }
+}
+
+/// What a check of the person came to, told after the answer that it followed.
+pub fn check(call: &CallItem, check: CheckRun) -> Option<String> {
+    let output = call.output.as_ref()?;
+    let command = &call.target;
+    Some(if output.ok {
+        format!("The check `{command}` passed.")
+    } else {
+        format!(
+            "The check `{command}`, which the user set, failed ({} of {}). The work is not done until it passes.\n{}",
+            check.attempt,
+            check.of,
+            output.text.trim_end()
+        )
+    })
+}
+
 pub const STOPPED_BEFORE: &str = "Not run: the user stopped the turn.";
 pub const STOPPED_DURING: &str = "Stopped by the user while it ran.";
 pub const ENDED: &str = "Ended by the user.";

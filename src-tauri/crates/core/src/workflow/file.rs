@@ -25,7 +25,7 @@ use super::parameters;
 use super::template::{Template, is_name};
 use paddock_policy::{Circumstances, judge};
 use paddock_protocol::{
-    Access, Autonomy, ParameterKind, ParameterValue, RiskClass, Role, TurnId, WorkflowParameter,
+    Access, Autonomy, ParameterKind, ParameterValue, RiskClass, Role, Timestamp, TurnId, WorkflowParameter,
     WorkflowStepKind, WorkflowStepLine,
 };
 use paddock_tools::{Registry, ToolKind};
@@ -483,6 +483,8 @@ fn deletes(command: &str) -> bool {
         rules: &[],
         turn: TurnId(0),
         confined: true,
+        network_asks: true,
+        now: Timestamp(0),
     };
     judge(&[access], &usual).classes.contains(&RiskClass::Delete)
 }

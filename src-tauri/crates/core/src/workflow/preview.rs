@@ -203,6 +203,8 @@ fn reach(line: &str) -> (bool, bool) {
         rules: &[],
         turn: TurnId(0),
         confined: true,
+        network_asks: true,
+        now: Timestamp(0),
     };
     let classes = judge(&[access], &usual).classes;
     (
@@ -356,6 +358,10 @@ fn context(place: &Place) -> CallContext {
         command_time: Limits::default().command_time,
         approved: Vec::new(),
         protected_granted: false,
+        outside: Vec::new(),
+        hosts: Vec::new(),
+        shown_reach: HostReach::Unknown,
+        gate: None,
         live: Arc::new(|_, _| {}),
         before: Arc::new(move |_, _| nothing()),
         after: Arc::new(move |_, _| nothing()),

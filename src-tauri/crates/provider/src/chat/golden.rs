@@ -112,6 +112,7 @@ fn request(format: CallFormat) -> ModelRequest {
         format,
         max_output: Some(100),
         silence: Millis::seconds(1),
+        record: None,
     }
 }
 

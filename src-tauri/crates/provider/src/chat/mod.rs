@@ -21,6 +21,7 @@ pub(crate) use think::split_lone_close;
 use crate::dialect::PromptCache;
 use crate::failure::{Origin, ServerWords};
 use crate::http::{Body, Http, Incoming, Outgoing, TransportError};
+use crate::recording::Recording;
 use crate::{Answer, AnswerPart, BaseUrl, Finish, ModelEvent, ModelRequest, Provider, Secret};
 use async_trait::async_trait;
 use decoder::DecodeFailure;
@@ -163,13 +164,17 @@ impl ChatProvider {
         request: &ModelRequest,
         names: &ToolNames,
         request_bytes: usize,
+        recording: &mut Recording,
         on_event: &mut (dyn FnMut(ModelEvent) + Send),
     ) -> Result<Answer, ModelError> {
         let mut reader = AnswerReader::new(&request.tools, names, request.format);
         let failed = |failure| self.read_error(incoming.status, failure);
         loop {
             match next_bytes(&mut incoming.body, reader.is_finished()).await {
-                Ok(Some(bytes)) => reader.push(&bytes, on_event).map_err(failed)?,
+                Ok(Some(bytes)) => {
+                    recording.push(&bytes);
+                    reader.push(&bytes, on_event).map_err(failed)?;
+                }
                 Ok(None) => break,
                 // The answer was complete; only the end of the connection went wrong.
                 Err(_) if reader.is_finished() => break,
@@ -261,15 +266,19 @@ impl Provider for ChatProvider {
                     )
                 })?;
             let request_bytes = body.len();
+            let address = || format!("POST {}", self.origin.base_url.join("chat/completions"));
+            let mut recording = Recording::new(request.record.as_ref(), address, &body);
             let mut incoming = self
                 .send(http::Method::POST, "chat/completions", body, request.silence)
                 .await?;
+            recording.status(incoming.status);
             if (200..300).contains(&incoming.status) {
                 return self
-                    .read(incoming, request, &names, request_bytes, on_event)
+                    .read(incoming, request, &names, request_bytes, &mut recording, on_event)
                     .await;
             }
             let words = self.error_body(&mut incoming).await;
+            recording.push(words.as_bytes());
             if tries < TRIES && self.learn(incoming.status, &words) {
                 tries += 1;
                 continue;

@@ -180,6 +180,7 @@ mod tests {
             format: paddock_protocol::CallFormat::Native,
             max_output: Some(100),
             silence: Millis::seconds(1),
+            record: None,
         };
         let names = ToolNames::new(&request.tools);
         let provider = ProviderId::new("p");
@@ -449,6 +450,7 @@ mod tests {
             format: paddock_protocol::CallFormat::Native,
             max_output: None,
             silence: Millis::seconds(1),
+            record: None,
         };
         let bytes = body(
             &ProviderId::new("p"),

@@ -42,6 +42,7 @@ impl Desk {
 
 pub fn config(project: &str, model: &str, parent: Option<(&str, &str)>) -> SessionConfig {
     SessionConfig {
+        done_when: None,
         project: project.into(),
         title: String::new(),
         model: ModelChoice {
@@ -189,6 +190,8 @@ impl Log {
 
     pub fn call(&self, number: u32, tool: &str) -> CallItem {
         CallItem {
+            again: None,
+            check: None,
             call: TurnId(self.turn).call(self.iteration, number),
             server_id: String::new(),
             tool: tool.into(),
@@ -209,6 +212,8 @@ impl Log {
     pub fn ask(&mut self, call: &CallItem, number: u32) -> ApprovalId {
         let id = call.call.approval(number);
         let approval = ApprovalRequest {
+            again: None,
+            ask: None,
             id: id.clone(),
             call: call.call.clone(),
             item: ItemId(0),
@@ -265,6 +270,7 @@ pub fn verdict(by: DecidedBy, allowed: bool) -> Option<CallVerdict> {
         _ => trace("Autonomy Careful", "no question"),
     };
     Some(CallVerdict {
+        reach: Vec::new(),
         by,
         allowed,
         reason: None,
@@ -294,6 +300,7 @@ pub fn usage(input: u32, cached: u32, output: u32) -> Usage {
 
 pub fn approve(edited: Option<&str>) -> Decision {
     Decision::Approve {
+        rule: None,
         scope: AnswerScope::Once,
         edited_arguments: edited.map(str::to_owned),
     }

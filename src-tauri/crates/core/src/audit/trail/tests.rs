@@ -33,6 +33,7 @@ fn event(seq: u64, msg: EventMsg) -> Event {
 
 fn config() -> SessionConfig {
     SessionConfig {
+        done_when: None,
         project: "/orchard".into(),
         title: String::new(),
         model: ModelChoice {
@@ -65,6 +66,8 @@ fn call_item(status: ItemStatus) -> Item {
         decides: true,
     }];
     let call = CallItem {
+        again: None,
+        check: None,
         call: CallId::new("t1.i1.c1"),
         server_id: String::new(),
         tool: "write_file".into(),
@@ -73,6 +76,7 @@ fn call_item(status: ItemStatus) -> Item {
         target: "a".into(),
         classes: vec![RiskClass::Write],
         verdict: Some(CallVerdict {
+            reach: Vec::new(),
             by: DecidedBy::Policy,
             allowed: true,
             reason: None,

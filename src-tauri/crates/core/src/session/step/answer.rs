@@ -224,7 +224,7 @@ impl Draft<'_> {
         if steered {
             self.advance();
         } else {
-            self.end_turn(TurnEnd::Completed);
+            self.complete_turn();
         }
     }
 
@@ -434,6 +434,8 @@ pub(super) fn new_call(call: CallId, tool: String) -> CallItem {
         after: None,
         overdue: false,
         terminate: false,
+        again: None,
+        check: None,
         sub_agent: None,
         output: None,
     }

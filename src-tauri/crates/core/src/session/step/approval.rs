@@ -1,11 +1,10 @@
 //! Decisions of the person. First answer wins; what does not fit changes nothing and says so.
 
 use super::Draft;
-use super::judged::is_confined;
-use crate::session::input::Effect;
+use super::judged::{beyond, fence};
 use crate::session::live_turn::{LiveCall, LiveTurn};
 use crate::session::words;
-use paddock_policy::{Circumstances, Decision as Ruling, judge};
+use paddock_policy::Decision as Ruling;
 use paddock_protocol::*;
 use std::sync::Arc;
 
@@ -29,6 +28,10 @@ impl Draft<'_> {
             self.decide_there(&request, origin, decision);
             return;
         }
+        if let Some(number) = request.ask {
+            self.decide_ask(&request, number, decision);
+            return;
+        }
         let Some(live) = self.turn().and_then(|turn| turn.call(&request.call)).cloned() else {
             return;
         };
@@ -36,7 +39,8 @@ impl Draft<'_> {
             Decision::Approve {
                 scope,
                 edited_arguments,
-            } => self.approve(&request, &live, scope, edited_arguments),
+                rule,
+            } => self.approve(&request, &live, scope, edited_arguments, rule),
             Decision::Reject { reason, pause } => self.reject(&request, &live, reason, pause),
         }
     }
@@ -47,15 +51,16 @@ impl Draft<'_> {
         live: &LiveCall,
         scope: AnswerScope,
         edited: Option<String>,
+        rule: Option<RuleWish>,
     ) {
-        if !request.scopes.contains(&scope) || (edited.is_some() && scope != AnswerScope::Once) {
-            self.refuse_scope();
+        if !self.may_answer(request, scope, edited.is_some(), rule.as_ref()) {
             return;
         }
         let edited = edited.filter(|edited| *edited != request.arguments);
         let decision = Decision::Approve {
             scope,
             edited_arguments: edited.clone(),
+            rule: rule.clone(),
         };
         self.resolve(&request.id, decision);
         if edited.is_some() {
@@ -69,10 +74,11 @@ impl Draft<'_> {
                     reason: None,
                     edited_arguments: kept,
                     scope: Some(scope),
+                    reach: beyond(&request.access),
                     trace: request.trace.clone(),
                 });
             });
-            self.remember(request, scope);
+            self.remember(request, scope, rule);
         }
         self.go_on();
     }
@@ -93,25 +99,68 @@ impl Draft<'_> {
         );
         let text = words::rejected(reason.as_deref());
         let trace = request.trace.clone();
-        self.finish_call(live, ItemStatus::Rejected, |call| {
-            call.verdict = Some(CallVerdict {
-                by: DecidedBy::Person,
-                allowed: false,
-                reason,
-                edited_arguments: None,
-                scope: None,
-                trace,
+        if !self.settle_first_run(live, &words::not_allowed_more(reason.as_deref())) {
+            self.finish_call(live, ItemStatus::Rejected, |call| {
+                call.verdict = Some(CallVerdict {
+                    by: DecidedBy::Person,
+                    allowed: false,
+                    reason,
+                    edited_arguments: None,
+                    scope: None,
+                    reach: Vec::new(),
+                    trace,
+                });
+                call.output = Some(CallOutput {
+                    text,
+                    ..CallOutput::default()
+                });
             });
-            call.output = Some(CallOutput {
-                text,
-                ..CallOutput::default()
-            });
-        });
+        }
         self.wake();
         if pause {
             self.set_status(TurnStatus::Pausing);
         }
         self.advance();
+    }
+
+    /// Whether the answer is one of those that the request offers; else says why not.
+    pub(super) fn may_answer(
+        &mut self,
+        request: &ApprovalRequest,
+        scope: AnswerScope,
+        edited: bool,
+        rule: Option<&RuleWish>,
+    ) -> bool {
+        let narrow = !edited && rule.is_none();
+        if !request.scopes.contains(&scope) || (scope != AnswerScope::Once && edited) {
+            self.refuse_scope();
+            return false;
+        }
+        let Some(wish) = rule.filter(|_| !narrow) else {
+            return true;
+        };
+        let unfit = paddock_policy::refused_shape(&wish.shape, RuleAnswer::Allow)
+            .or_else(|| self.misfit(request, &wish.shape))
+            .or_else(|| {
+                (scope == AnswerScope::Once).then(|| "A rule holds for longer than once.".to_owned())
+            });
+        if let Some(why) = unfit {
+            self.refuse(
+                ErrorCode::BadRequest,
+                &why,
+                "Approve it once, or choose another pattern.",
+            );
+            return false;
+        }
+        true
+    }
+
+    /// Why a rule of this shape does not cover what is asked. At a second run only the refused places are new.
+    fn misfit(&self, request: &ApprovalRequest, shape: &RuleShape) -> Option<String> {
+        let again = request.again.as_ref();
+        let access = again.map_or(&request.access, |first| &first.refused);
+        let misfit = paddock_policy::rule_fits(shape, access).err()?;
+        Some(format!("The rule does not fit this call: {misfit}."))
     }
 
     pub(super) fn refuse_scope(&mut self) {
@@ -150,29 +199,6 @@ impl Draft<'_> {
         }
     }
 
-    fn remember(&mut self, request: &ApprovalRequest, scope: AnswerScope) {
-        let scope = match scope {
-            AnswerScope::Once => return,
-            AnswerScope::Turn => RuleScope::Turn { turn: request.turn },
-            AnswerScope::Session => RuleScope::Session,
-            AnswerScope::Project => RuleScope::Project,
-        };
-        let Some(shape) = request.rule.clone() else { return };
-        let id = RuleId::new(format!("{}.{}", self.base.id, request.id));
-        let rule = Rule {
-            id,
-            shape,
-            answer: RuleAnswer::Allow,
-            scope,
-            created: self.now,
-        };
-        self.emit(EventMsg::RuleAdded { rule: rule.clone() });
-        if scope == RuleScope::Project {
-            self.effect(Effect::KeepRule { rule });
-        }
-        self.judge_waiting();
-    }
-
     /// Before the role or the autonomy changes: what may run and has not begun is no longer let go. In this order, so that
     /// no death in between leaves a verdict of the role before.
     pub(super) fn take_verdicts_back(&mut self) {
@@ -204,28 +230,27 @@ impl Draft<'_> {
             let Some(live) = turn.call(&request.call).cloned() else {
                 continue;
             };
-            let config = self.live.config.clone();
-            let rules = self.live.rules.clone();
-            let circumstances = Circumstances {
-                role: config.role,
-                autonomy: config.autonomy,
-                rules: &rules,
-                turn: turn.turn,
-                confined: is_confined(&request.body),
-            };
-            let judgement = judge(&request.access, &circumstances);
+            let fence = fence(&request.body);
+            let judgement = self.judged(&request.access, fence);
+            if let Some(number) = request.ask {
+                self.settle_ask(&request, number, &judgement);
+                continue;
+            }
+            // A second run is always asked for, whatever the rules have become.
+            if request.again.is_some() && judgement.decision == Ruling::Allow {
+                continue;
+            }
             let (allowed, reason) = match (self.tool_refusal(&request.tool), judgement.decision) {
                 (Some(reason), _) | (None, Ruling::Forbid(reason)) => (false, Some(reason)),
                 (None, Ruling::Ask) => continue,
                 (None, Ruling::Allow) => (true, None),
             };
-            let by = judgement
-                .rule
-                .map_or(DecidedBy::Policy, |rule| DecidedBy::Rule { rule });
+            let by = self.decided_by_rule(judgement.rule);
             let decision = match &reason {
                 None => Decision::Approve {
                     scope: AnswerScope::Once,
                     edited_arguments: None,
+                    rule: None,
                 },
                 Some(reason) => Decision::Reject {
                     reason: Some(reason.clone()),
@@ -247,12 +272,18 @@ impl Draft<'_> {
                 reason: reason.clone(),
                 edited_arguments,
                 scope: None,
+                reach: if allowed {
+                    beyond(&request.access)
+                } else {
+                    Vec::new()
+                },
                 trace: judgement.trace,
             };
             match reason {
                 None => self.change_call(live.item, ItemStatus::Waiting, |call| {
                     call.verdict = Some(verdict)
                 }),
+                Some(text) if self.settle_first_run(&live, &text) => {}
                 Some(text) => self.finish_call(&live, ItemStatus::Rejected, |call| {
                     call.verdict = Some(verdict);
                     call.output = Some(CallOutput {

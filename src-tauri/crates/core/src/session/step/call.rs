@@ -112,7 +112,7 @@ impl Draft<'_> {
             .verdict
             .as_ref()
             .and_then(|v| v.edited_arguments.clone())
-            .unwrap_or(call.arguments);
+            .unwrap_or_else(|| call.arguments.clone());
         if self.kind(live) == ToolKind::Breaking {
             self.break_loop(live);
             return;
@@ -128,6 +128,10 @@ impl Draft<'_> {
         };
         self.change_call(live.item, ItemStatus::Running, |call| call.began = Some(now));
         let granted = live.granted.as_ref();
+        let mut reach = call.verdict.map(|verdict| verdict.reach).unwrap_or_default();
+        if self.kind(live) == ToolKind::Command {
+            reach.extend(self.standing_places());
+        }
         self.effect(Effect::Run {
             call: live.call.clone(),
             tool: call.tool,
@@ -137,6 +141,8 @@ impl Draft<'_> {
                 .map(|granted| granted.base.clone())
                 .unwrap_or_default(),
             protected_granted: call.classes.contains(&RiskClass::Protected) && granted.is_some(),
+            reach,
+            shown_reach: granted.map_or(HostReach::Unknown, |granted| granted.shown_reach),
         });
         // What a workflow does at once for many files takes its time; the person started it and can end it.
         if self.kind(live) == ToolKind::Command || !self.is_workflow_turn() {
@@ -173,6 +179,6 @@ impl Draft<'_> {
             self.iteration_done();
             return;
         }
-        self.end_turn(TurnEnd::Completed);
+        self.complete_turn();
     }
 }

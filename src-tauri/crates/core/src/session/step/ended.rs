@@ -15,7 +15,9 @@ impl Draft<'_> {
         else {
             return;
         };
+        self.withdraw_asks(&live, WithdrawReason::CallEnded);
         match result {
+            Ok(output) if self.may_run_again(&live, &output) => self.offer_another_run(&live, output),
             Ok(output) => {
                 let status = if output.ok {
                     ItemStatus::Done
@@ -27,10 +29,13 @@ impl Draft<'_> {
                         .verdict
                         .as_ref()
                         .and_then(|verdict| verdict.edited_arguments.as_ref());
-                    let text = match edited {
+                    let mut text = match edited {
                         Some(arguments) => words::edited(arguments) + &output.text,
                         None => output.text,
                     };
+                    if call.again.is_some() {
+                        text.insert_str(0, words::RAN_AGAIN);
+                    }
                     call.output = Some(CallOutput { text, ..output });
                 });
             }
@@ -101,6 +106,14 @@ impl Draft<'_> {
         else {
             return;
         };
+        if self.asks_for_more(&live) {
+            // It waits for the person, so its time does not count.
+            self.effect(Effect::StartTimer {
+                timer: Timer::Call(id.clone()),
+                at: self.now.plus(self.live.config.limits.command_time),
+            });
+            return;
+        }
         if self.kind(&live) == ToolKind::Command {
             // A command may rightly take long: the person decides, and meanwhile it goes on.
             if self.is_sub_agent() {
@@ -200,8 +213,13 @@ impl Draft<'_> {
         );
     }
 
+    /// Whether the running call can do nothing until the person decides.
+    pub(super) fn waits_for_decision(&self, live: &LiveCall) -> bool {
+        self.asks_for_more(live) || self.asks_through_sub_agent(live)
+    }
+
     /// Whether the call is a sub-agent that can do nothing until the person decides.
-    pub(super) fn asks_through_sub_agent(&self, live: &LiveCall) -> bool {
+    fn asks_through_sub_agent(&self, live: &LiveCall) -> bool {
         let status = live
             .sub_agent
             .and_then(|_| self.call_item(live.item)?.sub_agent)
@@ -220,6 +238,7 @@ impl Draft<'_> {
         status: ItemStatus,
         change: impl FnOnce(&mut CallItem),
     ) {
+        self.withdraw_asks(live, WithdrawReason::CallEnded);
         let started = self.item(live.item).map_or(self.now, |item| item.started);
         let now = self.now;
         self.change_call(live.item, status, |call| {
@@ -234,16 +253,15 @@ impl Draft<'_> {
 
     /// Ends a call from outside, with the output that has come so far.
     pub(super) fn close_call(&mut self, live: &LiveCall, status: ItemStatus, note: &str) {
+        if live.status == ItemStatus::Waiting && self.settle_first_run(live, note) {
+            return;
+        }
         let partial = self
             .live
             .open_item(live.item)
             .map(|open| open.output.clone())
             .unwrap_or_default();
-        let text = if partial.is_empty() {
-            note.to_owned()
-        } else {
-            format!("{}\n{note}", partial.trim_end())
-        };
+        let text = words::with_note(&partial, note);
         self.finish_call(live, status, |call| {
             call.output = Some(CallOutput {
                 text,

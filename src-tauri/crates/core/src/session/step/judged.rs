@@ -4,7 +4,7 @@ use super::Draft;
 use crate::session::input::{CallFailure, CallPlan};
 use crate::session::live_turn::LiveCall;
 use crate::session::words;
-use paddock_policy::{Circumstances, Decision as Ruling, Judgement, judge};
+use paddock_policy::{Decision as Ruling, Judgement};
 use paddock_protocol::*;
 use paddock_tools::{Flow, ToolKind};
 
@@ -45,7 +45,7 @@ impl Draft<'_> {
         self.advance();
     }
 
-    fn judge_plan(&mut self, live: &LiveCall, plan: CallPlan, edited: Option<String>) {
+    fn judge_plan(&mut self, live: &LiveCall, mut plan: CallPlan, edited: Option<String>) {
         if self.kind(live) == ToolKind::Write && self.follows_open_write(live, &plan.target) {
             // Its diff would be made against a file that is about to change: read again when its place has come.
             self.change_call(live.item, ItemStatus::Waiting, |call| {
@@ -54,7 +54,10 @@ impl Draft<'_> {
             });
             return;
         }
-        let config = self.live.config.clone();
+        let again = self.call_item(live.item).and_then(|call| call.again);
+        if let Some(first) = &again {
+            plan.access.extend(first.refused.iter().cloned());
+        }
         if let Some(reason) = self.absent_in_role(live, &plan) {
             let own = self.live.config.own_role.as_ref();
             let lacking = own.filter(|_| self.tool_refusal(&live.tool).is_some());
@@ -72,15 +75,16 @@ impl Draft<'_> {
             });
             return;
         }
-        let rules = self.live.rules.clone();
-        let circumstances = Circumstances {
-            role: config.role,
-            autonomy: config.autonomy,
-            rules: &rules,
-            turn: self.turn().map_or(TurnId(0), |turn| turn.turn),
-            confined: is_confined(&plan.body),
-        };
-        let judgement = judge(&plan.access, &circumstances);
+        let mut judgement = self.judged(&plan.access, fence(&plan.body));
+        if again.is_some() && judgement.decision == Ruling::Allow {
+            // It would run a second time: that is the person's to say.
+            judgement.decision = Ruling::Ask;
+        }
+        if let Some(first) = &again {
+            // The command itself was let go before: what can be remembered is the place.
+            let place = self.judged(&first.refused, fence(&plan.body));
+            (judgement.scopes, judgement.remembered) = (place.scopes, place.remembered);
+        }
         let seen = live
             .granted
             .as_ref()
@@ -93,11 +97,12 @@ impl Draft<'_> {
                     describe(call, &plan, &judgement);
                 });
             }
-            Ruling::Ask if !approved && !self.previewed(&judgement) => {
+            Ruling::Ask if !approved && !self.previewed(&judgement) && !live.check => {
                 self.ask_approval(live, plan, judgement, edited);
             }
             ruling => {
                 let by = match (&judgement.rule, ruling) {
+                    (_, Ruling::Ask) if live.check => DecidedBy::Person,
                     (_, Ruling::Ask) if !approved => DecidedBy::Workflow {
                         name: self
                             .live
@@ -107,8 +112,7 @@ impl Draft<'_> {
                             .unwrap_or_default(),
                     },
                     (_, Ruling::Ask) => DecidedBy::Person,
-                    (Some(rule), _) => DecidedBy::Rule { rule: rule.clone() },
-                    (None, _) => DecidedBy::Policy,
+                    (rule, _) => self.decided_by_rule(rule.clone()),
                 };
                 let scope = seen.map(|seen| seen.scope);
                 let trace = match &by {
@@ -116,6 +120,11 @@ impl Draft<'_> {
                         let about = format!("Workflow {name}");
                         decided_by(about, "you confirmed its preview", judgement.trace.clone())
                     }
+                    DecidedBy::Person if live.check => decided_by(
+                        "Check".to_owned(),
+                        "you set this command",
+                        judgement.trace.clone(),
+                    ),
                     _ => judgement.trace.clone(),
                 };
                 let verdict = CallVerdict {
@@ -124,6 +133,7 @@ impl Draft<'_> {
                     reason: None,
                     edited_arguments: edited,
                     scope,
+                    reach: beyond(&plan.access),
                     trace,
                 };
                 self.let_go(live, &plan, &judgement, verdict);
@@ -138,6 +148,9 @@ impl Draft<'_> {
         trace: Vec<TraceLine>,
         describe: impl FnOnce(&mut CallItem),
     ) {
+        if self.settle_first_run(live, &reason) {
+            return;
+        }
         let verdict = CallVerdict {
             allowed: false,
             reason: Some(reason.clone()),
@@ -157,6 +170,9 @@ impl Draft<'_> {
     /// Why a call of the model does not exist for it, in its words: the role lacks the tool, or a cap is reached.
     fn absent_in_role(&self, live: &LiveCall, plan: &CallPlan) -> Option<String> {
         let refusal = self.tool_refusal(&live.tool);
+        if live.check {
+            return None;
+        }
         if refusal.is_some() || self.is_workflow_turn() {
             return refusal;
         }
@@ -264,6 +280,8 @@ impl Draft<'_> {
             remembered_as,
             renewed: live.renewed,
             from_before_restart: false,
+            ask: None,
+            again: call.again,
             origin: None,
         };
         self.emit(EventMsg::ApprovalRequested {
@@ -272,7 +290,7 @@ impl Draft<'_> {
     }
 
     /// What the model wrote in this iteration.
-    fn agent_words(&self, turn: TurnId, iteration: u32) -> Option<String> {
+    pub(super) fn agent_words(&self, turn: TurnId, iteration: u32) -> Option<String> {
         let text = |item: &Item| match &item.kind {
             ItemKind::AgentText { text } if item.turn == turn && item.iteration == iteration => {
                 Some(text.clone())
@@ -284,11 +302,24 @@ impl Draft<'_> {
     }
 }
 
-/// Whether the OS confines the command; what is no command needs no confinement.
-pub(super) fn is_confined(body: &ApprovalBody) -> bool {
+/// What holds a command; what is no command needs nothing that holds it.
+#[derive(Clone, Copy)]
+pub(super) struct Fence {
+    pub(super) confined: bool,
+    /// It reaches no host that is not asked for.
+    pub(super) network_asks: bool,
+}
+
+pub(super) fn fence(body: &ApprovalBody) -> Fence {
     match body {
-        ApprovalBody::Command { sandbox, .. } => sandbox.confined,
-        _ => true,
+        ApprovalBody::Command { sandbox, .. } => Fence {
+            confined: sandbox.confined,
+            network_asks: sandbox.network != NetworkLevel::Open,
+        },
+        _ => Fence {
+            confined: true,
+            network_asks: true,
+        },
     }
 }
 
@@ -299,8 +330,15 @@ pub(super) fn free_verdict() -> CallVerdict {
         reason: None,
         edited_arguments: None,
         scope: None,
+        reach: Vec::new(),
         trace: Vec::new(),
     }
+}
+
+/// What of an access is beyond the project.
+pub(super) fn beyond(access: &[Access]) -> Vec<Access> {
+    let is_beyond = |access: &&Access| matches!(access, Access::Outside { .. } | Access::Network { .. });
+    access.iter().filter(is_beyond).cloned().collect()
 }
 
 /// The trace with a further line, which decides in place of those before.

@@ -5,13 +5,16 @@
 
 mod answer;
 mod approval;
+mod ask;
 mod call;
+mod check;
 mod ended;
 mod judged;
 mod op;
 mod process;
 mod queue;
 mod reopened;
+mod rule;
 mod setting;
 mod sub_agent;
 mod turn;
@@ -142,6 +145,12 @@ impl Draft<'_> {
             Back::ProcessEnded { process, end } => self.process_ended(&process, end),
             Back::SubAgent { call, report } => self.sub_agent_reported(&call, report),
             Back::FolderFree => self.folder_free(),
+            Back::CallAsks {
+                call,
+                number,
+                access,
+                body,
+            } => self.call_asks(&call, number, access, *body),
         }
     }
 

@@ -56,6 +56,9 @@ impl Draft<'_> {
             Op::SetOwnRole { role } => self.set_own_role(role),
             Op::RunWorkflow { plan } => self.run_workflow(plan),
             Op::StopWaiting => self.stop_awaiting_folder(),
+            Op::SetDoneWhen { command } => self.set_done_when(command),
+            Op::RemoveRule { rule } => self.remove_rule(&rule),
+            Op::LoadRules { rules } => self.load_rules(rules),
         }
     }
 
@@ -343,8 +346,16 @@ impl Draft<'_> {
         let said =
             |item: &&Item| matches!(item.kind, ItemKind::AgentText { .. }) && item.status == ItemStatus::Done;
         let has_text = of_answer.iter().any(said);
-        if finishing || !told && has_text {
+        if finishing {
             self.end_turn(TurnEnd::Completed);
+            return;
+        }
+        if self.was_checked() {
+            self.check_ended();
+            return;
+        }
+        if !told && has_text {
+            self.complete_turn();
             return;
         }
         if !told {

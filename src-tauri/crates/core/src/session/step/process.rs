@@ -49,12 +49,7 @@ impl Draft<'_> {
         if self.turn().is_some() {
             self.stop_turn();
         }
-        for process in self.live.processes.clone() {
-            self.effect(Effect::EndProcess {
-                process: process.id,
-                end: ProcessEnd::EndedByPerson,
-            });
-        }
+        self.effect(Effect::EndAllProcesses);
     }
 
     /// They died with the program that ran them.

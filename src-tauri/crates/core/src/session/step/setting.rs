@@ -53,12 +53,18 @@ impl Draft<'_> {
         self.change_config(|config| config.format = format);
     }
 
+    /// The command that has to succeed before a turn is done.
+    pub(super) fn set_done_when(&mut self, command: Option<String>) {
+        let command = command.map(|command| command.trim().to_owned());
+        self.change_config(|config| config.done_when = command.filter(|command| !command.is_empty()));
+    }
+
     pub(super) fn set_fallback(&mut self, fallback: Option<Fallback>) {
         self.change_config(|config| config.fallback = fallback);
     }
 
     /// A changed setting lets a working turn go on, but does not wake one that was interrupted.
-    fn advance_unless_interrupted(&mut self) {
+    pub(super) fn advance_unless_interrupted(&mut self) {
         if self
             .turn()
             .is_some_and(|turn| turn.status != TurnStatus::Interrupted)

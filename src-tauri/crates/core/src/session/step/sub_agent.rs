@@ -110,6 +110,7 @@ impl Draft<'_> {
                 model: None,
                 limits: None,
             }),
+            done_when: None,
             parent: Some(ParentCall {
                 session: self.base.id.clone(),
                 call: live.call.clone(),

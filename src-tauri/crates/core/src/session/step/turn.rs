@@ -76,7 +76,7 @@ impl Draft<'_> {
         if turn.status == TurnStatus::Interrupted && !turn.calls.iter().any(|c| c.allowed && !c.is_final()) {
             return;
         }
-        let works = |c: &LiveCall| !self.is_question(c) && !c.overdue && !self.asks_through_sub_agent(c);
+        let works = |c: &LiveCall| !self.is_question(c) && !c.overdue && !self.waits_for_decision(c);
         let running = turn
             .calls
             .iter()
@@ -101,6 +101,10 @@ impl Draft<'_> {
         let Some(turn) = self.turn() else { return };
         if turn.without_model {
             self.workflow_call_done();
+            return;
+        }
+        if self.was_checked() {
+            self.check_ended();
             return;
         }
         let limits = &self.live.config.limits;
@@ -129,7 +133,7 @@ impl Draft<'_> {
             return;
         }
         if self.ended_by_its_last_call(turn) {
-            self.end_turn(TurnEnd::Completed);
+            self.complete_turn();
             return;
         }
         let guard = limits.guard;
@@ -377,6 +381,7 @@ impl Draft<'_> {
         for call in open {
             self.withdraw(&call, WithdrawReason::Stopped);
             self.withdraw_nested(&call, |_| true);
+            self.withdraw_asks(&call, WithdrawReason::Stopped);
             let running = call.status == ItemStatus::Running;
             if running && !self.is_question(&call) {
                 self.effect(Effect::CancelCall {

@@ -1,0 +1,157 @@
+//! Asking the model: the request from the state, its stream back to the actor.
+
+use super::{Executor, Preamble};
+use crate::context;
+use crate::session::input::{Back, Ticket};
+use crate::session::state::SessionState;
+use crate::session::traced;
+use paddock_protocol::*;
+use paddock_provider::{Exchange, ModelRequest, Recorder, ToolSpec};
+use std::sync::Arc;
+use std::time::Instant;
+use tracing::Instrument as _;
+
+/// Bytes of a request or a response that are kept for a person who looks.
+const RAW_BYTES: usize = 1024 * 1024;
+
+impl Executor {
+    fn request(&mut self, tools: bool, state: &SessionState) -> ModelRequest {
+        let config = &state.live.config;
+        let turn = state.live.turn.as_ref().map_or(TurnId(0), |turn| turn.turn);
+        let kept = self
+            .preamble
+            .take()
+            .filter(|kept| kept.turn == turn && kept.config == *config);
+        let preamble = kept.unwrap_or_else(|| {
+            let at = state
+                .live
+                .turn
+                .as_ref()
+                .map_or(state.created, |turn| turn.started);
+            Preamble {
+                turn,
+                config: config.clone(),
+                system: context::system_prompt(&self.place.root, config, at).into(),
+                tools: self
+                    .place
+                    .registry
+                    .specs(config.role)
+                    .into_iter()
+                    .filter(|(name, ..)| config.own_role.as_ref().is_none_or(|own| own.has(name)))
+                    .map(spec)
+                    .collect(),
+            }
+        });
+        self.preamble = Some(preamble.clone());
+        ModelRequest {
+            model: config.model.model.clone(),
+            system: preamble.system,
+            messages: crate::session::history::history(state),
+            tools: if tools { preamble.tools } else { Arc::default() },
+            format: config.format,
+            max_output: None,
+            silence: config.limits.model_silence,
+            record: None,
+        }
+    }
+
+    pub(super) fn sample(&mut self, ticket: Ticket, tools: bool, state: &SessionState) {
+        let mut request = self.request(tools, state);
+        request.record = Some(self.recorder(ticket));
+        let limits = &state.live.config.limits;
+        let local_silence = limits.local_silence;
+        let choice = state.live.config.model.clone();
+        let (providers, back) = (self.place.providers.clone(), self.back.clone());
+        let span = traced::request(&self.place.session, ticket, &choice);
+        let work = async move {
+            let (provider, local) = providers.get(&choice.provider).await?;
+            if local {
+                request.silence = request.silence.max(local_silence);
+            }
+            let begun = Instant::now();
+            let mut first_byte = None;
+            let events = back.clone();
+            let answer = provider
+                .sample(&request, &mut |event| {
+                    first_byte.get_or_insert_with(|| Millis::from(begun.elapsed()));
+                    let _ = events.send(Back::ModelEvent { ticket, event });
+                })
+                .await?;
+            Ok((answer, first_byte.unwrap_or_else(|| begun.elapsed().into())))
+        };
+        let work = tokio::spawn(work.instrument(span));
+        self.model = Some(work.abort_handle());
+        let back = self.back.clone();
+        tokio::spawn(async move {
+            let message = match work.await {
+                Ok(Ok((answer, first_byte))) => Back::ModelAnswered {
+                    ticket,
+                    answer,
+                    first_byte,
+                },
+                Ok(Err(error)) => Back::ModelFailed { ticket, error },
+                Err(ended) if ended.is_cancelled() => return,
+                Err(_) => Back::ModelFailed {
+                    ticket,
+                    error: ModelError::new(
+                        ModelErrorKind::BadRequest,
+                        "Paddock failed while it read the answer.",
+                    )
+                    .with_hint("Try again; the log tells more."),
+                },
+            };
+            let _ = back.send(message);
+        });
+    }
+
+    /// Keeps what is sent and what comes, with secrets masked, aside of the loop.
+    fn recorder(&self, ticket: Ticket) -> Recorder {
+        let place = self.place.clone();
+        let at = crate::session::actor::now();
+        Recorder(Arc::new(move |exchange| {
+            let place = place.clone();
+            let keep = move || {
+                let masker = place.providers.secrets().masker();
+                let raw = raw(exchange, ticket.attempt, at, |text| {
+                    masker.mask(text).text.into_owned()
+                });
+                let kept = paddock_store::raw::keep(
+                    &place.home,
+                    &place.session,
+                    ticket.turn,
+                    ticket.iteration,
+                    &raw,
+                );
+                if let Err(error) = kept {
+                    tracing::warn!(%error, "an exchange with the model's server could not be kept");
+                }
+            };
+            match tokio::runtime::Handle::try_current() {
+                Ok(runtime) => drop(runtime.spawn_blocking(keep)),
+                Err(_) => keep(),
+            }
+        }))
+    }
+}
+
+fn raw(exchange: Exchange, attempt: u32, at: Timestamp, mask: impl Fn(&str) -> String) -> RawExchange {
+    let request_cut = exchange.request.len().saturating_sub(RAW_BYTES);
+    let text = |bytes: &[u8]| mask(&String::from_utf8_lossy(&bytes[..bytes.len().min(RAW_BYTES)]));
+    RawExchange {
+        attempt,
+        at,
+        address: exchange.address,
+        request: text(&exchange.request),
+        response: text(&exchange.response),
+        status: exchange.status,
+        cut: exchange.cut + request_cut as u64,
+    }
+}
+
+fn spec((name, description, parameters): (&str, &str, serde_json::Value)) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters,
+    }
+}

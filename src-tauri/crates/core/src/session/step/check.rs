@@ -1,0 +1,90 @@
+//! The command that says whether the work is done: it runs before a turn that may have changed something is completed, and
+//! its failure goes to the model. After some failures the person is asked.
+
+use super::Draft;
+use super::answer::new_call;
+use crate::session::live_turn::LiveCall;
+use paddock_protocol::*;
+
+const RUN: &str = "run_command";
+/// Failed checks in a row after which the turn pauses.
+const TRIES: u32 = 3;
+
+impl Draft<'_> {
+    /// The work is said to be done: the turn ends when the check agrees.
+    pub(super) fn complete_turn(&mut self) {
+        match self.due_check() {
+            Some(command) => self.start_check(&command),
+            None => self.end_turn(TurnEnd::Completed),
+        }
+    }
+
+    fn due_check(&self) -> Option<String> {
+        let turn = self.turn()?;
+        let due = turn.unchecked
+            && !turn.finishing
+            && !turn.check_allowed
+            && !self.is_sub_agent()
+            && !self.is_workflow_turn()
+            && self.live.config.role != Role::Plan
+            && self.around.tools.contains_key(RUN);
+        self.live.config.done_when.clone().filter(|_| due)
+    }
+
+    fn start_check(&mut self, command: &str) {
+        let Some(turn) = self.turn() else { return };
+        let first = u32::try_from(turn.calls.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1);
+        let Some(id) = (first..)
+            .map(|number| turn.turn.call(turn.iteration, number))
+            .find(|id| turn.call(id).is_none())
+        else {
+            return;
+        };
+        let attempt = turn.checks + 1;
+        let call = CallItem {
+            verb: Verb::Run,
+            target: command.to_owned(),
+            arguments: serde_json::json!({ "command": command }).to_string(),
+            check: Some(CheckRun { attempt, of: TRIES }),
+            ..new_call(id, RUN.to_owned())
+        };
+        self.start_item(ItemStatus::Waiting, ItemKind::Call(Box::new(call)));
+        self.set_working(TurnStatus::UsingTools);
+        self.prepare_calls();
+        self.advance();
+    }
+
+    fn newest_check(&self) -> Option<&LiveCall> {
+        self.turn()?.calls.iter().rfind(|call| call.check)
+    }
+
+    /// Whether the iteration ended with a check.
+    pub(super) fn was_checked(&self) -> bool {
+        self.newest_check().is_some()
+    }
+
+    /// The check has its result.
+    pub(super) fn check_ended(&mut self) {
+        let (Some(check), Some(turn)) = (self.newest_check().cloned(), self.turn()) else {
+            return;
+        };
+        let (checks, pausing, steered) = (turn.checks, turn.pausing, !turn.unused.is_empty());
+        match check.status {
+            ItemStatus::Failed if turn.check_allowed => self.end_turn(TurnEnd::Completed),
+            ItemStatus::Failed if checks >= TRIES => self.pause(PauseCause::Check {
+                command: check.target,
+                attempts: checks,
+            }),
+            _ if steered && pausing => self.pause(PauseCause::Person),
+            ItemStatus::Failed if pausing => self.pause(PauseCause::Person),
+            ItemStatus::Failed => self.next_iteration(),
+            _ if steered => self.next_iteration(),
+            // It died with the program; the person goes on, so it is asked anew.
+            ItemStatus::OutcomeUnknown => self.complete_turn(),
+            // It passed, or the person ended or forbade it.
+            _ => self.end_turn(TurnEnd::Completed),
+        }
+    }
+}
