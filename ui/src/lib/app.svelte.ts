@@ -3,15 +3,25 @@
  * context; components take it with `useApp()`.
  */
 import { getContext } from 'svelte'
-import type { About, ClientError, ProjectFacts, SessionId, SessionSummary, Settings } from '$lib/protocol'
+import type {
+  About,
+  ClientError,
+  ItemId,
+  ProjectFacts,
+  SessionId,
+  SessionSummary,
+  Settings,
+  TurnId,
+} from '$lib/protocol'
 import { Client } from './host/client'
 import { hostError, type Host, type MenuCommand } from './host/host'
+import { HealthDesk } from './health/desk.svelte'
 import { layout } from './layout.svelte'
 import { OpenSession } from './timeline/timeline.svelte'
 
-export type View = 'start' | 'session' | 'sessions' | 'workflows' | 'metrics' | 'settings'
+export type View = 'start' | 'session' | 'sessions' | 'workflows' | 'metrics' | 'map' | 'health' | 'settings'
 
-export type PanelTab = 'changes' | 'tasks' | 'processes'
+export type PanelTab = 'changes' | 'map' | 'tasks' | 'processes'
 
 /** A short message that stands for some seconds; said by the live region as well. */
 export interface Toast {
@@ -21,10 +31,19 @@ export interface Toast {
   tone: 'neutral' | 'danger'
 }
 
+/** An iteration, or one call of it, whose raw data are looked at. */
+export interface RawPlace {
+  session: OpenSession
+  turn: TurnId
+  iteration: number
+  item?: ItemId | undefined
+}
+
 const KEY = Symbol('app')
 
 export class App {
   readonly client: Client
+  readonly health: HealthDesk
   view = $state<View>('start')
   /** Page inside the settings, for a link that goes to a certain place. */
   settingsPage = $state('')
@@ -51,11 +70,14 @@ export class App {
   wantedItem = $state<number | undefined>()
   /** The menu asks for the limits of the turn; taken and cleared by the session's view. */
   limitsWanted = $state(false)
+  /** What the raw view shows; closed while there is nothing. */
+  raw = $state.raw<RawPlace | undefined>()
   toasts = $state.raw<readonly Toast[]>([])
   #nextToast = 1
 
   constructor(host: Host) {
     this.client = new Client(host)
+    this.health = new HealthDesk(this.client)
     this.client.onNavigate(({ session, item }) => {
       void this.openSession(session).then(() => {
         if (item !== undefined) this.wantedItem = item
@@ -162,6 +184,12 @@ export class App {
     this.workflow = name
     this.sidebarOpen = false
     this.view = 'workflows'
+  }
+
+  /** Shows a page in place of the session. */
+  show(view: View): void {
+    this.sidebarOpen = false
+    this.view = view
   }
 
   async saveSettings(settings: Settings): Promise<void> {

@@ -1,4 +1,4 @@
-import { differenceEuclidean, formatHex, parse, wcagContrast } from 'culori'
+import { converter, differenceEuclidean, formatHex, parse, wcagContrast } from 'culori'
 import { describe, expect, test } from 'vitest'
 import { themeColours, themeNames, tokenSheet, type ColourToken } from './palette'
 
@@ -25,6 +25,8 @@ const statusTints: [ColourToken, ColourToken][] = [
   ['danger-text', 'danger-tint'],
   ['info-text', 'info-tint'],
 ]
+
+const rgb = converter('rgb')
 
 function hexOf(colour: string): string {
   const hex = formatHex(parse(colour))
@@ -89,5 +91,15 @@ describe.each(themeNames)('theme %s', (theme) => {
     expect(pairsBelow(limit, ['accent-on'], ['accent-solid'])).toEqual([])
     expect(pairsBelow(limit, ['danger-on'], ['danger-solid'])).toEqual([])
     expect(pairsBelow(3, ['accent-solid', 'danger-solid'], ['bg-canvas'])).toEqual([])
+  })
+
+  test('pressed buttons, which are darker by 16 %, stay readable', () => {
+    const darker = (token: ColourToken): string => {
+      const { r = 0, g = 0, b = 0 } = { ...rgb(colours[token]) }
+      return formatHex({ mode: 'rgb', r: r * 0.84, g: g * 0.84, b: b * 0.84 })
+    }
+    const limit = high ? 7 : 4.5
+    expect(wcagContrast(hexOf(colours['accent-on']), darker('accent-solid'))).toBeGreaterThanOrEqual(limit)
+    expect(wcagContrast(hexOf(colours['danger-on']), darker('danger-solid'))).toBeGreaterThanOrEqual(limit)
   })
 })

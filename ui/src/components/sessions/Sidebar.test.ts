@@ -54,9 +54,14 @@ test('Escape leaves the title as it was', async () => {
 
 test('the health row shows the worst state', () => {
   const bad = { ...(app.about as About), keyring_problem: 'It is locked.' }
-  render(HealthRow, { about: bad, onopen: () => undefined })
+  render(HealthRow, { about: bad, worst: undefined, current: false, onopen: () => undefined })
   expect(screen.getByText(/Keyring does not answer/u)).toBeTruthy()
   expect(screen.getByText(/Sandbox on/u)).toBeTruthy()
+})
+
+test('what the last look found counts as well', () => {
+  render(HealthRow, { about: app.about as About, worst: 'bad', current: false, onopen: () => undefined })
+  expect(screen.getByText(/Something does not work/u).className).toContain('bad')
 })
 
 async function open(name: string): Promise<void> {

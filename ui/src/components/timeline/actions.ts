@@ -1,4 +1,5 @@
 /** What a row offers in its menu and by key. */
+import Braces from '@lucide/svelte/icons/braces'
 import Copy from '@lucide/svelte/icons/copy'
 import Redo2 from '@lucide/svelte/icons/redo-2'
 import Square from '@lucide/svelte/icons/square'
@@ -19,7 +20,12 @@ export function undoOf(cell: ItemCell, call: CallItem): 'undo' | 'redo' | undefi
   return changes.some((change) => change.undoable) ? 'undo' : undefined
 }
 
-export function callActions(session: OpenSession, cell: ItemCell, call: CallItem): MenuLine[] {
+export function callActions(
+  session: OpenSession,
+  cell: ItemCell,
+  call: CallItem,
+  onraw: () => void,
+): MenuLine[] {
   const entries: MenuLine[] = []
   const undo = undoOf(cell, call)
   const words = timeline.actions
@@ -63,6 +69,7 @@ export function callActions(session: OpenSession, cell: ItemCell, call: CallItem
   if (text !== '') {
     entries.push({ label: words.copyOutput, icon: Copy, onselect: () => void copyText(unstyled(text)) })
   }
+  entries.push({ label: words.raw, icon: Braces, onselect: onraw })
   return entries
 }
 

@@ -7,6 +7,7 @@ import type {
   CallId,
   DecisionLine,
   Event,
+  HealthItem,
   Item,
   ItemId,
   Judged,
@@ -20,6 +21,7 @@ import type {
   ProcessId,
   ProjectFacts,
   ProviderId,
+  RawExchange,
   Reply,
   Request,
   RoleInfo,
@@ -33,6 +35,7 @@ import type {
   SessionSnapshot,
   SessionSummary,
   Settings,
+  TurnId,
   WorkflowInfo,
   WorkflowPreview,
 } from '$lib/protocol'
@@ -208,6 +211,16 @@ export class Client {
   /** What would be said to a command now; nothing runs. */
   async judgeCommand(project: string, command: string): Promise<Judged> {
     return (await this.#ask({ request: 'judge_command', project, command }, 'judged')).judged
+  }
+
+  /** What an iteration sent and got, oldest first; empty when it is no longer kept. */
+  async raw(session: SessionId, turn: TurnId, iteration: number): Promise<RawExchange[]> {
+    return (await this.#ask({ request: 'raw', session, turn, iteration }, 'raw')).exchanges
+  }
+
+  /** Looks at this machine and really tries the sandbox; may take seconds. */
+  async health(): Promise<HealthItem[]> {
+    return (await this.#ask({ request: 'health' }, 'health')).items
   }
 
   async attach(session: SessionId, onEvents: (events: Event[]) => void): Promise<Attachment> {

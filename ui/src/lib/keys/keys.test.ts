@@ -10,6 +10,7 @@ test('keys of the frame', () => {
   expect(shellKey(key({ key: 'b', ctrlKey: true }), false)).toBe('sidebar')
   expect(shellKey(key({ key: 'b', ctrlKey: true, altKey: true }), false)).toBe('panel')
   expect(shellKey(key({ key: 'D', ctrlKey: true, shiftKey: true }), false)).toBe('changes')
+  expect(shellKey(key({ key: 'M', ctrlKey: true, shiftKey: true }), false)).toBe('map')
   expect(shellKey(key({ key: 'J', ctrlKey: true, shiftKey: true }), false)).toBe('processes')
   expect(shellKey(key({ key: 'b', ctrlKey: true }), true)).toBeUndefined()
   expect(shellKey(key({ key: 'b' }), false)).toBeUndefined()

@@ -4,6 +4,7 @@ export type ShellKey =
   | 'panel'
   | 'changes'
   | 'processes'
+  | 'map'
   | 'new'
   | 'open'
   | 'settings'
@@ -11,7 +12,7 @@ export type ShellKey =
   | 'next-region'
   | 'last-region'
 
-const shifted: Readonly<Record<string, ShellKey>> = { d: 'changes', j: 'processes', y: 'density' }
+const shifted: Readonly<Record<string, ShellKey>> = { d: 'changes', m: 'map', j: 'processes', y: 'density' }
 
 export const onMac = (): boolean => navigator.platform.startsWith('Mac')
 

@@ -61,7 +61,8 @@ function withCuts(span: Span, gaps: readonly Span[]): Axis {
     from = gap.to - margin
   }
   add(from, Math.max(span.to, from), false)
-  if (stretches.length === 0) stretches.push({ from: span.from, to: span.from + 1, at: 0, length: 1, cut: false })
+  if (stretches.length === 0)
+    stretches.push({ from: span.from, to: span.from + 1, at: 0, length: 1, cut: false })
   return { stretches, length: Math.max(1, at), from: span.from }
 }
 
@@ -79,7 +80,11 @@ const STEPS = [
 ]
 
 /** Round moments on the axis, at least `least` apart on it; `elapsed` counts from the begin of the turn. */
-export function ticksOf(axis: Axis, least: number, seen: { from: number; to: number }): { at: number; elapsed: number }[] {
+export function ticksOf(
+  axis: Axis,
+  least: number,
+  seen: { from: number; to: number },
+): { at: number; elapsed: number }[] {
   const step = STEPS.find((one) => one >= least) ?? 86_400_000
   const ticks: { at: number; elapsed: number }[] = []
   for (const { from, to, at, length, cut } of axis.stretches) {

@@ -45,7 +45,8 @@ export function edgesOf(bars: readonly MapBar[], items: readonly Item[]): Edge[]
     if (bar.verb === 'read' && bar.outcome === 'done') reads.set(bar.target, bar)
     const shape = `${bar.tool ?? ''} ${bar.target}`
     const failure = failures.get(shape)
-    if (failure !== undefined && bar.target !== '') edges.push({ kind: 'retried', from: failure.key, to: bar.key })
+    if (failure !== undefined && bar.target !== '')
+      edges.push({ kind: 'retried', from: failure.key, to: bar.key })
     if (FAILED.has(bar.outcome)) failures.set(shape, bar)
     else failures.delete(shape)
   }

@@ -16,7 +16,11 @@ interface TraceEvent {
 }
 
 /** The turn in the trace event format: one thread per lane, one complete event per bar. */
-export function traceOf(map: TurnMap, laneName: Record<Lane, string>, nameOf: (bar: MapBar) => string): string {
+export function traceOf(
+  map: TurnMap,
+  laneName: Record<Lane, string>,
+  nameOf: (bar: MapBar) => string,
+): string {
   const lanes = laneOrder.filter((lane) => map.bars.some((bar) => bar.lane === lane))
   const micros = (moment: number): number => (moment - map.span.from) * 1_000
   const events: TraceEvent[] = lanes.map((lane, tid) => ({
@@ -27,17 +31,48 @@ export function traceOf(map: TurnMap, laneName: Record<Lane, string>, nameOf: (b
     args: { name: laneName[lane] },
   }))
   for (const bar of map.bars) {
-    const base = { name: nameOf(bar), cat: bar.lane, pid: 1 as const, tid: lanes.indexOf(bar.lane), ts: micros(bar.span.from) }
+    const base = {
+      name: nameOf(bar),
+      cat: bar.lane,
+      pid: 1 as const,
+      tid: lanes.indexOf(bar.lane),
+      ts: micros(bar.span.from),
+    }
     const { iteration, call, tool, outcome, exit, tokens, decided } = bar
-    const args = { iteration, call, tool, target: bar.target, outcome, exit, tokens, decided, open: bar.open || undefined }
-    if (bar.span.to === bar.span.from && bar.subject !== 'call') events.push({ ...base, ph: 'i', s: 't', args })
+    const args = {
+      iteration,
+      call,
+      tool,
+      target: bar.target,
+      outcome,
+      exit,
+      tokens,
+      decided,
+      open: bar.open || undefined,
+    }
+    if (bar.span.to === bar.span.from && bar.subject !== 'call')
+      events.push({ ...base, ph: 'i', s: 't', args })
     else events.push({ ...base, ph: 'X', dur: (bar.span.to - bar.span.from) * 1_000, args })
-    for (const [cat, span] of [['wait', bar.wait] as const, ...bar.retries.map((retry) => ['retry', retry] as const)]) {
+    for (const [cat, span] of [
+      ['wait', bar.wait] as const,
+      ...bar.retries.map((retry) => ['retry', retry] as const),
+    ]) {
       if (span === undefined) continue
-      events.push({ ...base, name: cat, cat, ph: 'X', ts: micros(span.from), dur: (span.to - span.from) * 1_000 })
+      events.push({
+        ...base,
+        name: cat,
+        cat,
+        ph: 'X',
+        ts: micros(span.from),
+        dur: (span.to - span.from) * 1_000,
+      })
     }
   }
-  return JSON.stringify({ traceEvents: events, displayTimeUnit: 'ms', otherData: { turn: map.turn, began: map.span.from } }, null, 1)
+  return JSON.stringify(
+    { traceEvents: events, displayTimeUnit: 'ms', otherData: { turn: map.turn, began: map.span.from } },
+    null,
+    1,
+  )
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
@@ -45,7 +80,9 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** Text as it may stand in XML: what has a meaning there is written out, what may not stand there at all is left out. */
 export const escaped = (text: string): string =>
   // eslint-disable-next-line no-control-regex -- exactly these may not stand in XML
-  text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').replace(/[&<>"]/g, (letter) => ENTITIES[letter] ?? '')
+  text
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
+    .replace(/[&<>"]/g, (letter) => ENTITIES[letter] ?? '')
 
 /** The picture as an SVG file; `colour` gives the value of a token. */
 export function svgOf(picture: Picture, colour: (ink: Ink) => string): string {
@@ -66,7 +103,9 @@ export function svgOf(picture: Picture, colour: (ink: Ink) => string): string {
 function element(shape: Shape, colour: (ink: Ink) => string): string {
   const look = [
     `fill="${shape.fill === undefined ? 'none' : colour(shape.fill)}"`,
-    ...(shape.stroke === undefined ? [] : [`stroke="${colour(shape.stroke)}" stroke-width="${shape.strokeWidth ?? 1}"`]),
+    ...(shape.stroke === undefined
+      ? []
+      : [`stroke="${colour(shape.stroke)}" stroke-width="${shape.strokeWidth ?? 1}"`]),
     ...(shape.dash === undefined ? [] : [`stroke-dasharray="${shape.dash}"`]),
     ...(shape.dim === true ? ['opacity="0.3"'] : []),
   ].join(' ')
@@ -97,6 +136,9 @@ export async function pngOf(svg: string, width: number, height: number): Promise
   canvas.height = Math.ceil(height * scale)
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
   return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob === null ? reject(new Error('The picture is too large.')) : resolve(blob)), 'image/png')
+    canvas.toBlob(
+      (blob) => (blob === null ? reject(new Error('The picture is too large.')) : resolve(blob)),
+      'image/png',
+    )
   })
 }

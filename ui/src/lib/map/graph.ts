@@ -52,7 +52,11 @@ const outcomeFill: Record<ItemStatus, Ink> = {
 }
 
 /** Where every node of the graph stands; the width decides how many calls stand side by side. */
-export function placed(bars: readonly MapBar[], width: number, zoom: number): { nodes: Node[]; height: number } {
+export function placed(
+  bars: readonly MapBar[],
+  width: number,
+  zoom: number,
+): { nodes: Node[]; height: number } {
   const left = MARGIN + (HEAD.width + GAP.x) * zoom
   const step = (NODE.width + GAP.x) * zoom
   const columns = Math.max(1, Math.floor((width - left - MARGIN + GAP.x * zoom) / step))
@@ -62,7 +66,14 @@ export function placed(bars: readonly MapBar[], width: number, zoom: number): { 
   for (const group of groupsOf(bars)) {
     const [head, rest] = group[0]?.subject === 'answer' ? [group[0], group.slice(1)] : [undefined, group]
     if (head !== undefined) {
-      nodes.push({ key: head.key, bar: head, x: MARGIN, y, width: HEAD.width * zoom, height: HEAD.height * zoom })
+      nodes.push({
+        key: head.key,
+        bar: head,
+        x: MARGIN,
+        y,
+        width: HEAD.width * zoom,
+        height: HEAD.height * zoom,
+      })
     }
     rest.forEach((bar, place) => {
       const x = left + (place % columns) * step
@@ -87,12 +98,20 @@ function groupsOf(bars: readonly MapBar[]): MapBar[][] {
   return [...groups.entries()].sort(([one], [other]) => one - other).map(([, group]) => group)
 }
 
-export function graphPicture(bars: readonly MapBar[], edges: readonly Edge[], options: GraphOptions): Picture {
+export function graphPicture(
+  bars: readonly MapBar[],
+  edges: readonly Edge[],
+  options: GraphOptions,
+): Picture {
   const { nodes, height } = placed(bars, options.width, options.zoom)
   const byKey = new Map(nodes.map((node) => [node.key, node]))
-  const lit = options.selected === undefined || !byKey.has(options.selected) ? undefined : pathThrough(options.selected, edges)
+  const lit =
+    options.selected === undefined || !byKey.has(options.selected)
+      ? undefined
+      : pathThrough(options.selected, edges)
   const { seen } = options
-  const near = (from: number, to: number): boolean => seen === undefined || (to >= seen.from - 40 && from <= seen.to + 40)
+  const near = (from: number, to: number): boolean =>
+    seen === undefined || (to >= seen.from - 40 && from <= seen.to + 40)
   const shapes: Shape[] = []
   const spine = nodes.filter((node) => node.bar.subject === 'answer')
   spine.forEach((node, place) => {
@@ -100,20 +119,36 @@ export function graphPicture(bars: readonly MapBar[], edges: readonly Edge[], op
     const x = node.x + node.width / 2
     if (next !== undefined && near(node.y, next.y)) {
       const dim = lit !== undefined
-      shapes.push({ shape: 'path', d: `M${x} ${node.y + node.height}V${next.y}`, stroke: 'border-subtle', strokeWidth: 2, dim })
+      shapes.push({
+        shape: 'path',
+        d: `M${x} ${node.y + node.height}V${next.y}`,
+        stroke: 'border-subtle',
+        strokeWidth: 2,
+        dim,
+      })
     }
   })
   for (const edge of edges) {
     const from = byKey.get(edge.from)
     const to = byKey.get(edge.to)
-    if (from === undefined || to === undefined || !near(Math.min(from.y, to.y), Math.max(from.y, to.y) + to.height)) continue
+    if (
+      from === undefined ||
+      to === undefined ||
+      !near(Math.min(from.y, to.y), Math.max(from.y, to.y) + to.height)
+    )
+      continue
     shapes.push(...edgeShapes(edge, from, to, lit === undefined ? undefined : lit.edges.has(edge)))
   }
   const shown = nodes.filter((node) => near(node.y, node.y + node.height))
   for (const node of shown) {
     shapes.push(...nodeShapes(node, options, lit !== undefined && !lit.bars.has(node.key)))
   }
-  return { shapes, hits: shown.map(({ key, x, y, width, height: h }) => ({ key, x, y, width, height: h })), width: options.width, height }
+  return {
+    shapes,
+    hits: shown.map(({ key, x, y, width, height: h }) => ({ key, x, y, width, height: h })),
+    width: options.width,
+    height,
+  }
 }
 
 const edgeLook: Record<Edge['kind'], { stroke: Ink; dash?: string }> = {
@@ -133,7 +168,9 @@ function edgeShapes(edge: Edge, from: Node, to: Node, isLit: boolean | undefined
     // Along the free lane above the row, then down to the node: never through another one.
     const above = to.y - 5
     const first = to.x - x < 60
-    const d = first ? `M${x} ${y}H${turn}V${toY}H${to.x}` : `M${x} ${y}H${turn}V${above}H${to.x - 9}V${toY}H${to.x}`
+    const d = first
+      ? `M${x} ${y}H${turn}V${toY}H${to.x}`
+      : `M${x} ${y}H${turn}V${above}H${to.x - 9}V${toY}H${to.x}`
     return [{ shape: 'path', d, ...look }, arrow(to.x, toY, 'right', look.stroke, look.dim)]
   }
   const sameColumn = Math.abs(from.x - to.x) < 4
@@ -153,7 +190,9 @@ function edgeShapes(edge: Edge, from: Node, to: Node, isLit: boolean | undefined
 }
 
 function arrow(x: number, y: number, way: 'right' | 'down' | 'left', fill: Ink, dim: boolean): PathShape {
-  const d = { right: `M${x} ${y}l-6 -3.5v7z`, down: `M${x} ${y}l-3.5 -6h7z`, left: `M${x} ${y}l6 -3.5v7z` }[way]
+  const d = { right: `M${x} ${y}l-6 -3.5v7z`, down: `M${x} ${y}l-3.5 -6h7z`, left: `M${x} ${y}l6 -3.5v7z` }[
+    way
+  ]
   return { shape: 'path', d, fill, dim }
 }
 
@@ -178,20 +217,62 @@ function nodeShapes(node: Node, options: GraphOptions, dim: boolean): Shape[] {
   }
   shapes.push(outline)
   if (pattern !== undefined) {
-    shapes.push({ shape: 'rect', x: x + 8, y: y + height - 5 * zoom, width: width - 16, height: 3 * zoom, fill: ink, pattern, dim })
+    shapes.push({
+      shape: 'rect',
+      x: x + 8,
+      y: y + height - 5 * zoom,
+      width: width - 16,
+      height: 3 * zoom,
+      fill: ink,
+      pattern,
+      dim,
+    })
   }
   if (zoom < 0.6) return shapes
   const middle = y + height / 2
   if (bar.subject === 'answer') {
-    shapes.push({ shape: 'text', x: x + width / 2, y: middle + 4, text: words.iteration(bar.iteration), anchor: 'middle', fill: 'text-default', dim, strong: true })
+    shapes.push({
+      shape: 'text',
+      x: x + width / 2,
+      y: middle + 4,
+      text: words.iteration(bar.iteration),
+      anchor: 'middle',
+      fill: 'text-default',
+      dim,
+      strong: true,
+    })
     return shapes
   }
   const room = width - 44
   const verb = bar.subject === 'undo' || bar.verb === undefined ? words.undo : words.verb[bar.verb]
   shapes.push(
-    { shape: 'text', x: x + 14, y: middle - 3, text: fitted(verb, room), fill: 'text-default', strong: true, dim },
-    { shape: 'text', x: x + 14, y: middle + 11, text: fitted(shortTarget(bar.target), room), fill: 'text-muted', dim },
-    { shape: 'text', x: x + width - 14, y: middle + 4, text: outcomeMark[bar.outcome], anchor: 'end', fill: outcomeInk[bar.outcome], strong: true, dim },
+    {
+      shape: 'text',
+      x: x + 14,
+      y: middle - 3,
+      text: fitted(verb, room),
+      fill: 'text-default',
+      strong: true,
+      dim,
+    },
+    {
+      shape: 'text',
+      x: x + 14,
+      y: middle + 11,
+      text: fitted(shortTarget(bar.target), room),
+      fill: 'text-muted',
+      dim,
+    },
+    {
+      shape: 'text',
+      x: x + width - 14,
+      y: middle + 4,
+      text: outcomeMark[bar.outcome],
+      anchor: 'end',
+      fill: outcomeInk[bar.outcome],
+      strong: true,
+      dim,
+    },
   )
   return shapes
 }

@@ -5,8 +5,10 @@
 import type { ItemId, TurnId } from '$lib/protocol'
 import { tickingNow } from '$lib/clock.svelte'
 import type { OpenSession } from '$lib/timeline/timeline.svelte'
-import { axisOf } from './axis'
+import { axisOf, placeOf } from './axis'
 import { edgesOf } from './edges'
+import { placed } from './graph'
+import type { Hit } from './shapes'
 import { everything, filtered, neighbour, type Filter, type Sorting } from './rows'
 import { laneOrder, turnMap, turnsOf, type Lane, type MapBar, type TurnMap } from './turn'
 
@@ -54,7 +56,9 @@ export class MapDesk {
     })
   })
   /** What is shown of it: the same in all three pages. */
-  readonly bars = $derived.by((): MapBar[] => (this.map === undefined ? [] : filtered(this.map.bars, this.filter)))
+  readonly bars = $derived.by((): MapBar[] =>
+    this.map === undefined ? [] : filtered(this.map.bars, this.filter),
+  )
   readonly shown = $derived.by((): TurnMap | undefined =>
     this.map === undefined ? undefined : { ...this.map, bars: this.bars },
   )
@@ -117,6 +121,20 @@ export class MapDesk {
   panTo(start: number): void {
     const last = 1 - 1 / this.zoom
     this.pan = start >= last - 0.001 ? undefined : Math.max(0, start)
+  }
+
+  /** Moves the seen part so far that the begin of a bar lies in it. */
+  reveal(bar: MapBar): void {
+    const { axis } = this
+    if (axis === undefined) return
+    const at = placeOf(axis, bar.span.from) / axis.length
+    const seen = 1 / this.zoom
+    if (at < this.start || at > this.start + seen) this.panTo(at - seen / 4)
+  }
+
+  /** Where the graph of a width has the node of a bar. */
+  nodePlace(key: string, width: number): Hit | undefined {
+    return placed(this.bars, width, this.graphZoom).nodes.find((node) => node.key === key)
   }
 
   toggleLane(lane: Lane): void {

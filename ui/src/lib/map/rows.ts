@@ -81,7 +81,8 @@ export function neighbour(
 ): MapBar | undefined {
   const at = bars.findIndex((bar) => bar.key === key)
   const bar = bars[at]
-  if (way === 'first' || bar === undefined) return way === 'previous' || way === 'last' ? bars.at(-1) : bars[0]
+  if (way === 'first' || bar === undefined)
+    return way === 'previous' || way === 'last' ? bars.at(-1) : bars[0]
   if (way === 'last') return bars.at(-1)
   if (way === 'next') return bars[at + 1] ?? bar
   if (way === 'previous') return bars[at - 1] ?? bar
@@ -90,7 +91,8 @@ export function neighbour(
     const own = bars.filter((one) => one.lane === lanes[lane])
     const nearest = own.reduce<MapBar | undefined>(
       (best, one) =>
-        best === undefined || Math.abs(one.span.from - bar.span.from) < Math.abs(best.span.from - bar.span.from)
+        best === undefined ||
+        Math.abs(one.span.from - bar.span.from) < Math.abs(best.span.from - bar.span.from)
           ? one
           : best,
       undefined,

@@ -162,6 +162,9 @@ export function shortTarget(text: string): string {
 /** The shape under a point; the one on top when several lie there. */
 export function hitAt(hits: readonly Hit[], x: number, y: number): Hit | undefined {
   const inside = (hit: Hit, slack: number): boolean =>
-    x >= hit.x - slack && x <= hit.x + hit.width + slack && y >= hit.y - slack && y <= hit.y + hit.height + slack
+    x >= hit.x - slack &&
+    x <= hit.x + hit.width + slack &&
+    y >= hit.y - slack &&
+    y <= hit.y + hit.height + slack
   return hits.findLast((hit) => inside(hit, 0)) ?? hits.findLast((hit) => inside(hit, 5))
 }

@@ -97,7 +97,8 @@ interface Drawing {
   options: TimelineOptions
 }
 
-const seen = ({ options }: Drawing, from: number, to: number): boolean => to >= LABELS && from <= options.width
+const seen = ({ options }: Drawing, from: number, to: number): boolean =>
+  to >= LABELS && from <= options.width
 
 function drawGrid(drawing: Drawing, axis: Axis, lanes: readonly LaneRows[]): void {
   const { shapes, height, options } = drawing
@@ -152,16 +153,25 @@ function drawBar(drawing: Drawing, bar: MapBar, y: number): void {
   const right = Math.min(options.width, Math.max(x(bar.span.to), x(bar.span.from) + LEAST))
   if (bar.key === options.selected) {
     const whole = { x: left - 3, y: y - 1, width: right - left + 6, height: ROW - 4 }
-    shapes.push({ shape: 'rect', ...whole, radius: 4, fill: 'bg-selected', stroke: 'border-focus', strokeWidth: 2 })
+    shapes.push({
+      shape: 'rect',
+      ...whole,
+      radius: 4,
+      fill: 'bg-selected',
+      stroke: 'border-focus',
+      strokeWidth: 2,
+    })
   }
   if (right > LABELS) hits.push({ key: bar.key, x: left, y: y - 2, width: right - left, height: ROW - 2 })
   if (bar.subject === 'message' || bar.subject === 'undo') {
     drawPoint(drawing, x(bar.span.from), y, bar.subject === 'undo' ? 'text-muted' : 'accent-text')
     return
   }
-  if (bar.lead !== undefined) line(drawing, bar.lead.from, bar.busy?.from ?? bar.span.to, y, 'accent-text', true)
+  if (bar.lead !== undefined)
+    line(drawing, bar.lead.from, bar.busy?.from ?? bar.span.to, y, 'accent-text', true)
   else if (bar.busy !== undefined) line(drawing, bar.span.from, bar.busy.from, y, 'border-control', false)
-  if (bar.wait !== undefined) piece(drawing, bar.wait, y + 2, BAR, { fill: 'warn-tint', stroke: 'warn-text', pattern: 'wait' })
+  if (bar.wait !== undefined)
+    piece(drawing, bar.wait, y + 2, BAR, { fill: 'warn-tint', stroke: 'warn-text', pattern: 'wait' })
   for (const retry of bar.retries) line(drawing, retry.from, retry.to, y, 'warn-text', true)
   if (bar.busy !== undefined) drawBusy(drawing, bar, bar.busy, y)
   else if (bar.wait === undefined && bar.subject === 'call') {
@@ -172,7 +182,10 @@ function drawBar(drawing: Drawing, bar: MapBar, y: number): void {
 function drawBusy(drawing: Drawing, bar: MapBar, busy: { from: number; to: number }, y: number): void {
   const { ink, pattern } = laneInk[bar.lane]
   if (bar.subject === 'answer') {
-    piece(drawing, busy, y + 2, BAR, { fill: 'accent-tint', stroke: bar.outcome === 'failed' ? 'danger-text' : ink })
+    piece(drawing, busy, y + 2, BAR, {
+      fill: 'accent-tint',
+      stroke: bar.outcome === 'failed' ? 'danger-text' : ink,
+    })
     return
   }
   const thin = bar.lane === 'read' || bar.lane === 'model'
@@ -217,7 +230,13 @@ function line(drawing: Drawing, from: number, to: number, y: number, stroke: Ink
   const left = Math.max(LABELS, x(from))
   const right = Math.min(options.width, x(to))
   if (right - left < 1) return
-  shapes.push({ shape: 'path', d: `M${left} ${y + 8}H${right}`, stroke, strokeWidth: 1.5, ...(dotted ? { dash: '2 2' } : {}) })
+  shapes.push({
+    shape: 'path',
+    d: `M${left} ${y + 8}H${right}`,
+    stroke,
+    strokeWidth: 1.5,
+    ...(dotted ? { dash: '2 2' } : {}),
+  })
 }
 
 function drawPoint({ shapes, options }: Drawing, x: number, y: number, fill: Ink): void {
@@ -232,7 +251,11 @@ function drawName(drawing: Drawing, bar: MapBar, x: number, room: number, y: num
   const said =
     bar.subject === 'message'
       ? words.message
-      : [outcomeMark[bar.outcome], shortTarget(bar.target), ...(bar.exit === undefined || bar.exit === 0 ? [] : [words.exit(bar.exit)])]
+      : [
+          outcomeMark[bar.outcome],
+          shortTarget(bar.target),
+          ...(bar.exit === undefined || bar.exit === 0 ? [] : [words.exit(bar.exit)]),
+        ]
           .filter((part) => part !== '')
           .join(' ')
   const text = fitted(said, Math.min(room, 220))
@@ -261,8 +284,19 @@ function drawCuts({ shapes, height, options }: Drawing, axis: Axis): void {
     if (x < LABELS + 6 || x > options.width - 6) continue
     shapes.push(
       { shape: 'path', d: `M${x - 7} ${height}l8 ${18 - height}h7l-8 ${height - 18}z`, fill: 'bg-inset' },
-      { shape: 'path', d: `M${x - 7} ${height}l8 ${18 - height}M${x} ${height}l8 ${18 - height}`, stroke: 'border-control' },
-      { shape: 'text', x: x + 4, y: 12, text: options.words.pause(to - from), fill: 'text-muted', anchor: 'middle' },
+      {
+        shape: 'path',
+        d: `M${x - 7} ${height}l8 ${18 - height}M${x} ${height}l8 ${18 - height}`,
+        stroke: 'border-control',
+      },
+      {
+        shape: 'text',
+        x: x + 4,
+        y: 12,
+        text: options.words.pause(to - from),
+        fill: 'text-muted',
+        anchor: 'middle',
+      },
     )
   }
 }

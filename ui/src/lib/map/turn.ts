@@ -101,11 +101,7 @@ export interface MapSurroundings {
 }
 
 /** The map of a turn from the session's items; nothing when none of it is loaded. */
-export function turnMap(
-  all: readonly Item[],
-  turn: TurnId,
-  around: MapSurroundings,
-): TurnMap | undefined {
+export function turnMap(all: readonly Item[], turn: TurnId, around: MapSurroundings): TurnMap | undefined {
   const items = all.filter((item) => item.turn === turn)
   const first = items[0]
   if (first === undefined) return undefined
@@ -279,7 +275,9 @@ function callBar(item: Item, call: CallItem, around: MapSurroundings, answered: 
   const end = item.ended ?? around.now
   const wait = waitOf(item, call, around, answered)
   const busy =
-    call.began === undefined || call.verb === 'ask' ? undefined : { from: call.began, to: Math.max(call.began, end) }
+    call.began === undefined || call.verb === 'ask'
+      ? undefined
+      : { from: call.began, to: Math.max(call.began, end) }
   const used = call.sub_agent?.usage
   const output = call.output
   return {

@@ -48,6 +48,17 @@ export const composer = {
     use: (model: string): string => `Use ${model}`,
     demo: 'Try the demo',
   },
+  doneWhen: {
+    label: 'When a turn is done',
+    unset: 'Done when…',
+    prefix: 'Done when',
+    is: (command: string): string => `Done when ${command} succeeds`,
+    field: 'A turn is done when this command succeeds',
+    placeholder: 'npm test',
+    why: 'Paddock runs it when the agent says that it is done with changes, and tells the agent what failed. After several failures it asks you.',
+    set: 'Set',
+    remove: 'No check',
+  },
 } as const
 
 /** What the empty field says: it depends on what a message would do now. */

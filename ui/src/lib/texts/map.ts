@@ -24,7 +24,8 @@ export const map = {
   showAll: 'Show everything',
   pages: 'Page of the map',
   page: { timeline: 'Timeline', graph: 'Graph', table: 'Table' } satisfies Record<MapPage, string>,
-  turn: (turn: number, text: string): string => (text === '' ? `Turn ${count(turn)}` : `Turn ${count(turn)}: ${text}`),
+  turn: (turn: number, text: string): string =>
+    text === '' ? `Turn ${count(turn)}` : `Turn ${count(turn)}: ${text}`,
   chooseTurn: 'Turn',
   zoomIn: 'Zoom in',
   zoomOut: 'Zoom out',
@@ -111,7 +112,9 @@ export function barName(bar: MapBar, short = false): string {
     case 'call': {
       const verb = bar.verb === undefined ? (bar.tool ?? '') : verbs[bar.verb]
       const said = target === '' ? `${verb} ${bar.tool ?? ''}` : `${verb} ${target}`
-      return (bar.check === undefined ? said : `${map.check(bar.check.attempt, bar.check.of)}: ${target}`).trim()
+      return (
+        bar.check === undefined ? said : `${map.check(bar.check.attempt, bar.check.of)}: ${target}`
+      ).trim()
     }
   }
 }
@@ -120,7 +123,9 @@ export function barName(bar: MapBar, short = false): string {
 export function outcomeName(bar: MapBar): string {
   if (bar.subject === 'message') return ''
   const outcome: ItemStatus = bar.outcome
-  return bar.exit === undefined || bar.exit === 0 ? statusWords[outcome] : `${statusWords[outcome]}, ${timeline.exit(bar.exit)}`
+  return bar.exit === undefined || bar.exit === 0
+    ? statusWords[outcome]
+    : `${statusWords[outcome]}, ${timeline.exit(bar.exit)}`
 }
 
 /** The facts of a bar, one short text each. */
@@ -138,5 +143,5 @@ export function barFacts(bar: MapBar, began: number): string[] {
     bar.retries.length === 0 ? undefined : counted(bar.retries.length, 'retry', 'retries'),
     bar.tokens === undefined || bar.tokens === 0 ? undefined : `${tokens(bar.tokens)} tokens`,
     outcomeName(bar),
-  ].filter((fact) => fact !== undefined && fact !== '')
+  ].filter((fact): fact is string => fact !== undefined && fact !== '')
 }

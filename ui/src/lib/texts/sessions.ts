@@ -46,5 +46,6 @@ export const health = {
   reduced: 'Sandbox on, reduced',
   missing: 'Commands are not confined',
   keyring: 'Keyring does not answer',
+  worst: { warning: 'Something to know', bad: 'Something does not work' },
   several: (n: number): string => counted(n, 'thing to know', 'things to know'),
 } as const

@@ -15,6 +15,7 @@ export const shell = {
   hidePanel: 'Hide side panel',
   panelTabs: 'Pages of the side panel',
   panel: 'Side panel',
+  map: 'Map',
   close: 'Close',
   dismiss: 'Dismiss',
   notices: 'Notices',

@@ -89,6 +89,8 @@ export const timeline = {
     end: 'End this call',
     toBackground: 'To background',
     keepWaiting: 'Keep waiting',
+    raw: 'Show raw',
+    rawOf: (iteration: number): string => `Show raw data of iteration ${count(iteration)}`,
   },
   copied: 'Copied',
   added: (n: number): string => `+${count(n)}`,
@@ -100,6 +102,9 @@ export const timeline = {
   timedOut: 'timed out',
   inBackground: 'in the background',
   outside: 'outside',
+  nameless: 'a call without a name',
+  check: (attempt: number, of: number): string => `Check ${count(attempt)} of ${count(of)}`,
+  again: 'again, with more allowed',
   rule: 'rule',
   took: (millis: number): string => duration(millis),
   ticking: (millis: number): string => `${count(Math.floor(millis / 1000))} s`,
@@ -181,6 +186,16 @@ export function verdictWords(verdict: CallVerdict | undefined): string | undefin
   }
 }
 
+/** What a row names: the target, else the tool; a call that could not be read may have neither. */
+export function targetOf({ target, tool }: CallItem): string {
+  if (target.trim() !== '') return target
+  return tool.trim() === '' ? timeline.nameless : tool
+}
+
+/** The word with which a call's row begins; a check of Paddock's own says which one it is. */
+export const verbOf = ({ verb, check }: CallItem): string =>
+  check === undefined ? verbs[verb] : timeline.check(check.attempt, check.of)
+
 /** The row as one sentence for the screen reader. */
 export function rowName(
   call: CallItem,
@@ -189,7 +204,7 @@ export function rowName(
   took: number | undefined,
 ): string {
   const parts = [
-    `${verbs[call.verb]} ${call.target}`,
+    `${verbOf(call)}${call.check === undefined ? '' : ':'} ${targetOf(call)}`,
     statusWords[status],
     call.output?.exit_code === undefined ? undefined : timeline.exit(call.output.exit_code),
     took === undefined ? undefined : duration(took),

@@ -14,8 +14,10 @@ import type {
   Process,
   ProcessId,
   Queue,
+  RawExchange,
   RuleId,
   SessionId,
+  TurnId,
   WorkflowRun,
 } from '$lib/protocol'
 import type { Client } from '$lib/host/client'
@@ -159,6 +161,11 @@ export class OpenSession {
   /** The last part of what a background process has printed. */
   processOutput(process: ProcessId): Promise<string> {
     return this.#client.processOutput(this.id, process)
+  }
+
+  /** What an iteration sent and got; empty when it is no longer kept. */
+  raw(turn: TurnId, iteration: number): Promise<RawExchange[]> {
+    return this.#client.raw(this.id, turn, iteration)
   }
 
   /** Another session of the same core, for a sub-agent of this one. */

@@ -59,6 +59,18 @@ export function attempts(items: readonly Item[]): Attempt[] {
   }))
 }
 
+/** The runs of the check at which the turn paused, oldest first: those of the newest count from 1. */
+export function checkRuns(items: readonly Item[]): Attempt[] {
+  const runs: Attempt[] = []
+  for (const item of items.toReversed()) {
+    const call = callOf(item)
+    if (call?.check === undefined) continue
+    runs.unshift({ call, iteration: item.iteration, reason: lastLine(call.output?.text ?? '') })
+    if (call.check.attempt === 1) break
+  }
+  return runs
+}
+
 /** The last line of an output that says something: where tools put the reason. */
 function lastLine(text: string): string {
   return (
