@@ -51,6 +51,8 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   і: 'i',
   ј: 'j',
   ѕ: 's',
+  ӏ: 'l',
+  Ӏ: 'I',
   һ: 'h',
   ԁ: 'd',
   ԛ: 'q',

@@ -1,5 +1,5 @@
 /** When a rule ends, as a person chooses it. */
-import type { AnswerScope, RuleEnd } from '$lib/protocol'
+import type { AnswerScope, RuleAnswer, RuleEnd } from '$lib/protocol'
 
 /** `scope` is the end of the turn or the session itself. */
 export type EndChoice = 'scope' | 'hour' | 'today' | 'week' | 'unused' | 'none'
@@ -10,10 +10,11 @@ const DAY = 24 * HOUR
 export const UNUSED_DAYS = 30
 
 /** The choices for a scope, the usual one first. */
-export function endsFor(scope: AnswerScope | 'everywhere'): EndChoice[] {
+export function endsFor(scope: AnswerScope | 'everywhere', answer: RuleAnswer = 'allow'): EndChoice[] {
   if (scope === 'once' || scope === 'turn') return ['scope']
   if (scope === 'session') return ['scope', 'hour', 'today']
-  return ['unused', 'hour', 'today', 'week', 'none']
+  // What asks or forbids never falls asleep by itself.
+  return answer === 'allow' ? ['unused', 'hour', 'today', 'week', 'none'] : ['none', 'hour', 'today', 'week']
 }
 
 /** The end as it is kept, reckoned from `now`. */

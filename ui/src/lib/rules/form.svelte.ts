@@ -49,7 +49,7 @@ export class RuleForm {
   readonly scope: FormScope = $derived(
     this.offered.includes(this.#scope) ? this.#scope : (this.offered[0] ?? 'project'),
   )
-  readonly ends: readonly EndChoice[] = $derived(endsFor(this.scope))
+  readonly ends: readonly EndChoice[] = $derived(endsFor(this.scope, this.answer))
   readonly end: EndChoice = $derived(this.ends.includes(this.#end) ? this.#end : (this.ends[0] ?? 'none'))
   readonly #key: string = $derived(JSON.stringify([this.shape, this.answer]))
   /** Whether the preview is about the rule as it is now. */

@@ -41,6 +41,7 @@ test('ends fit their scope', () => {
   expect(endsFor('session')[0]).toBe('scope')
   expect(endsFor('project')[0]).toBe('unused')
   expect(endsFor('project')).not.toContain('scope')
+  expect(endsFor('project', 'never')).not.toContain('unused')
 })
 
 test('ends are reckoned from now', () => {

@@ -224,6 +224,9 @@ export const reachWords: Record<HostReach, { mark: string | undefined; says: str
   unknown: { mark: 'not looked up', says: 'Where it leads is not known yet' },
 }
 
+const firstRun = (exit: number | undefined): string =>
+  exit === undefined ? 'The first run did not end by itself' : `The first run ended with exit code ${exit}`
+
 export const approvals = {
   region: 'Waiting for you',
   of: (index: number, total: number): string => `${index} of ${total}`,
@@ -325,11 +328,12 @@ export const approvals = {
   },
 
   remember: 'Remember…',
-  runs: 'The command is running and waits for this answer.',
+  runs: 'running, waits for this answer',
 
   connect: {
     address: 'Host',
-    port: (port: number): string => `port ${port}`,
+    leads: 'Leads to',
+    leadsTo: (where: string, port: number): string => `${where} · port ${port}`,
     ascii: 'as it is sent',
     mixed: 'The name is not plain Latin. Compare both forms.',
     request: 'Request',
@@ -340,7 +344,6 @@ export const approvals = {
 
   outside: {
     title: 'Outside the project',
-    access: 'Access',
     reads: 'Reading',
     writes: 'Writing',
     through: (place: string): Piece[] => ['leaves the project through ', { name: place }],
@@ -364,13 +367,10 @@ export const approvals = {
 
   again: {
     title: 'What was refused',
-    run: (exit: number | undefined): string =>
-      exit === undefined
-        ? 'The first run did not end by itself'
-        : `The first run ended with exit code ${exit}`,
-    last: (lines: number): string => `last ${counted(lines, 'line', 'lines')} of its output`,
+    runWith: (exit: number | undefined, lines: number): string =>
+      `${firstRun(exit)} · last ${counted(lines, 'line', 'lines')} of its output`,
+    runSilent: (exit: number | undefined): string => `${firstRun(exit)}. It printed nothing.`,
     output: 'Output of the first run',
-    none: 'It printed nothing.',
     all: 'Show all output',
     failed: 'The whole output could not be read.',
     rest: 'If you reject this, the agent gets the result of the first run.',
@@ -378,7 +378,7 @@ export const approvals = {
   },
 
   group: {
-    open: (n: number, of: string): string => `Review ${n} × ${of}`,
+    open: (n: number, of: string): string => `Review together: ${n} × ${of}`,
   },
 
   covered: {

@@ -104,6 +104,7 @@ export const form = {
     ask: 'Asks every time, whatever the autonomy is. Kept for the project.',
     never: 'Refused without asking. Kept for the project.',
   } satisfies Record<RuleAnswer, string | undefined>,
+  noAllow: 'No rule can allow this call: it can only be allowed once.',
   scope: 'For',
   scopes: { turn: 'this turn', session: 'this session', project: 'this project', everywhere: 'all projects' },
   until: 'Until',
@@ -142,7 +143,8 @@ export const remember = {
   never: 'Remember and reject',
   wideTitle: 'This rule is wide',
   wideBody: 'From now on this would be possible without asking:',
-  wideConfirm: 'Keep the wide rule',
+  wideConfirm: (main: string): string =>
+    `Keep the wide rule and ${main.charAt(0).toLowerCase()}${main.slice(1)}`,
 } as const
 
 /** The scopes of an approval in the words of the form. */
