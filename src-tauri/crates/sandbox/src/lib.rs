@@ -1,7 +1,6 @@
 //! Where calls may reach: path-safe access to the files of one project folder, and confined commands. Both obey one list
 //! of protected names and one `Reach`. What is asked of the person, and when, is decided elsewhere.
 
-#[cfg(not(target_os = "linux"))]
 mod around;
 mod command;
 #[cfg(target_os = "linux")]
@@ -36,4 +35,16 @@ pub fn run_helper_if_asked() {
 /// when a project is opened; does nothing after an orderly end.
 pub fn audit_after_crash(root: &ProjectRoot, state: &StateDir) -> Vec<Quarantined> {
     command::audit_after_crash(root, state)
+}
+
+/// Takes out of a project's folder what its commands needed there, when it is a project no longer: on Windows entries in
+/// the list of who may change it; elsewhere there is nothing.
+pub fn release_project(root: &ProjectRoot) -> std::io::Result<()> {
+    #[cfg(windows)]
+    return windows::release(root);
+    #[cfg(not(windows))]
+    {
+        let _ = root;
+        Ok(())
+    }
 }

@@ -5,5 +5,16 @@
 mod acl;
 mod boundary;
 mod command_line;
+#[cfg(windows)]
+mod confined;
 mod environment;
+#[cfg(windows)]
+mod job;
+#[cfg(windows)]
+mod machine;
+#[cfg(windows)]
+mod rights;
 mod sid;
+
+#[cfg(windows)]
+pub(crate) use machine::{WindowsConfinement, release};
