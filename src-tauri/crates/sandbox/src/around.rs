@@ -11,7 +11,7 @@ use crate::command::audit::Guard;
 use crate::command::blocked::{self, Blocked, MAX_BLOCKED, Surroundings};
 use crate::command::denial::{Circumstances, denials};
 use crate::command::running::{Pump, Pumped, Supervision, supervision};
-use crate::command::slot::{Slot, audit_after_crash};
+use crate::command::slot::{ClosingSlot, Slot, audit_after_crash};
 use crate::command::{
     CommandEnd, CommandExit, CommandSpec, Network, OutputSink, Quarantined, RunningCommand, SandboxError,
     SecretFiles, StateDir, Stream, Streams,
@@ -66,8 +66,14 @@ impl Around {
         Guard::forget(&self.slot.folder);
     }
 
-    /// Looks at the project after the command, of which nothing is left, and tells its end.
-    pub(crate) fn after(self, ended: Ended, surroundings: &dyn Surroundings, supervision: Supervision) {
+    /// Looks at the project after the command, of which nothing is left, and tells its end. The caches stay taken until
+    /// what is returned is dropped.
+    pub(crate) fn after(
+        self,
+        ended: Ended,
+        surroundings: &dyn Surroundings,
+        supervision: Supervision,
+    ) -> ClosingSlot {
         let duration = supervision.duration();
         let pumped: Vec<Pumped> = ended.pumps.into_iter().map(Pump::finish).collect();
         let mut quarantined = self.quarantined;
@@ -75,6 +81,7 @@ impl Around {
             quarantined.extend(self.guard.audit(&self.root, &self.state));
         }
         Guard::forget(&self.slot.folder);
+        let slot = self.slot.closing();
         let has_failed = !matches!(
             ended.exit,
             CommandExit::Code(0) | CommandExit::Stopped | CommandExit::TimedOut
@@ -98,6 +105,12 @@ impl Around {
             blocked,
             quarantined,
         });
+        slot
+    }
+
+    /// The folder of the command's own caches.
+    pub(crate) fn caches(&self) -> &Path {
+        &self.slot.folder
     }
 }
 
@@ -182,6 +195,7 @@ pub(crate) fn on_own_thread<T>(
     Ok(running)
 }
 
+#[cfg(any(not(target_os = "linux"), test))]
 /// What a command reaches outside of its project, for the question which grant would have helped it.
 pub(crate) struct Reached {
     pub(crate) root: ProjectRoot,
@@ -189,6 +203,7 @@ pub(crate) struct Reached {
     pub(crate) places: Vec<(PathBuf, bool)>,
 }
 
+#[cfg(any(not(target_os = "linux"), test))]
 impl Surroundings for Reached {
     fn is_reachable(&self, path: &Path, write: bool) -> bool {
         // What is refused in the project is refused for reasons that no grant for a path changes.

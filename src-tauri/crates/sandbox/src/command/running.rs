@@ -2,8 +2,11 @@
 //! death is tied to that thread) and outlives every async task, so a command is always cleaned up.
 
 use std::io::Read;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
@@ -55,13 +58,23 @@ impl RunningCommand {
 
     /// Like [`Self::wait`], for callers without an async runtime.
     pub fn wait_blocking(mut self) -> CommandEnd {
+        let waker = Waker::from(Arc::new(Parked(std::thread::current())));
+        let mut context = Context::from_waker(&waker);
         loop {
-            match self.end.try_recv() {
-                Ok(end) => return end,
-                Err(oneshot::error::TryRecvError::Closed) => return lost(),
-                Err(oneshot::error::TryRecvError::Empty) => std::thread::sleep(Duration::from_millis(1)),
+            match Pin::new(&mut self.end).poll(&mut context) {
+                Poll::Ready(end) => return end.unwrap_or_else(|_| lost()),
+                Poll::Pending => std::thread::park(),
             }
         }
+    }
+}
+
+/// Wakes a thread that waits.
+struct Parked(Thread);
+
+impl Wake for Parked {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }
 

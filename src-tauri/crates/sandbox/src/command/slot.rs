@@ -1,15 +1,24 @@
 //! The private caches of one running command in the state folder, and with them the note that the look at the project after
 //! it is still due.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::audit::Guard;
 use super::{Quarantined, StateDir};
 use crate::ProjectRoot;
 
 const MAX_SLOTS: usize = 64;
+/// How long a slot is waited for that is about to become free.
+const MAX_WAIT: Duration = Duration::from_millis(250);
+
+/// Slots of commands that are over, while the kernel still clears away what they had mounted.
+static CLOSING: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static CLOSED: Condvar = Condvar::new();
 
 /// A set of private caches that no other running command uses: layers must not be shared while they are in use.
 pub(crate) struct Slot {
@@ -20,9 +29,12 @@ pub(crate) struct Slot {
 impl Slot {
     pub(crate) fn take(state: &StateDir) -> io::Result<Self> {
         for number in 0..MAX_SLOTS {
-            let Some(slot) = Self::take_number(state, number)? else {
-                continue;
-            };
+            let mut slot = Self::take_number(state, number)?;
+            // The next command uses the same caches as the one before it, which has just been told to be over.
+            if slot.is_none() && wait_until_closed(&Self::folder(state, number)) {
+                slot = Self::take_number(state, number)?;
+            }
+            let Some(slot) = slot else { continue };
             // After a crash the look at the project is still due, and this command must not hide that.
             if Guard::kept(&slot.folder).is_none() {
                 return Ok(slot);
@@ -42,6 +54,35 @@ impl Slot {
     fn folder(state: &StateDir, number: usize) -> PathBuf {
         state.path().join(format!("caches-{number}"))
     }
+
+    /// The command is over; the slot becomes free when what is returned is dropped.
+    pub(crate) fn closing(self) -> ClosingSlot {
+        closing().insert(self.folder.clone());
+        ClosingSlot(Some(self))
+    }
+}
+
+/// A slot that is about to become free.
+pub(crate) struct ClosingSlot(Option<Slot>);
+
+impl Drop for ClosingSlot {
+    fn drop(&mut self) {
+        let folder = self.0.take().map(|slot| slot.folder.clone());
+        closing().retain(|other| Some(other) != folder.as_ref());
+        CLOSED.notify_all();
+    }
+}
+
+fn closing() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    CLOSING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits while a slot is closing; false when it is not, but in use.
+fn wait_until_closed(folder: &Path) -> bool {
+    let slots = closing();
+    let was_closing = slots.contains(folder);
+    let _ = CLOSED.wait_timeout_while(slots, MAX_WAIT, |slots| slots.contains(folder));
+    was_closing
 }
 
 /// Looks at a project after commands that Paddock did not survive, as it would have done after their end.

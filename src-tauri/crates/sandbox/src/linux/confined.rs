@@ -6,8 +6,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -15,17 +13,11 @@ use super::disk::{self, DiskWatch};
 use super::visible::Visible;
 use super::wire::{Plan, Report, STOP, receive, receive_with, send};
 use super::{helper, plan};
-use crate::command::audit::Guard;
-use crate::command::blocked::{self, MAX_BLOCKED};
-use crate::command::denial::{Circumstances, denials};
+use crate::PathError;
+use crate::around::{Around, Ended, Pipes};
 use crate::command::proxy::Proxy;
-use crate::command::running::{Next, Pump, Pumped, Signal, Supervision};
-use crate::command::slot::{Slot, audit_after_crash, private_folder};
-use crate::command::{
-    CommandEnd, CommandExit, CommandSpec, HelperProgram, Limit, Network, OutputSink, Quarantined,
-    SandboxError, SecretFiles, StateDir, Stream, Streams,
-};
-use crate::{PathError, ProjectRoot};
+use crate::command::running::{Next, Pump, Signal, Supervision};
+use crate::command::{CommandExit, CommandSpec, HelperProgram, Limit, OutputSink, SandboxError};
 
 const SETUP_TIME: Duration = Duration::from_secs(20);
 /// After this, a stop no longer waits for the helper to do it.
@@ -33,18 +25,14 @@ const STOP_TIME: Duration = Duration::from_millis(1500);
 
 /// One confined command.
 pub(super) struct Confined {
-    child: Child,
-    socket: UnixStream,
-    pumps: Vec<Pump>,
-    reports: std::sync::mpsc::Receiver<Report>,
-    guard: Guard,
-    root: ProjectRoot,
-    state: StateDir,
-    circumstances: Circumstances,
+    around: Around,
+    running: Running,
+}
+
+/// What there is of a command while it runs.
+struct Running {
+    keeper: Keeper,
     visible: Visible,
-    /// What commands before this one left, when Paddock died with them.
-    quarantined: Vec<Quarantined>,
-    slot: Slot,
     proxy: Option<Proxy>,
     disk: DiskWatch,
 }
@@ -54,131 +42,80 @@ impl Confined {
         helper: &HelperProgram,
         spec: CommandSpec,
         output: OutputSink,
-        supervision: &Supervision,
     ) -> Result<Self, SandboxError> {
-        private_folder(spec.state.path()).map_err(SandboxError::State)?;
-        let is_changeable = !spec.root.reach().read_only;
-        let quarantined = if is_changeable {
-            audit_after_crash(&spec.root, &spec.state)
-        } else {
-            Vec::new()
-        };
-        let slot = Slot::take(&spec.state).map_err(SandboxError::State)?;
-        let guard = Guard::of(&spec.root);
-        if is_changeable {
-            guard.keep(&slot.folder).map_err(SandboxError::State)?;
+        // Started first: while it comes up, the project is looked at.
+        let keeper = Keeper::start(helper, &spec, output).map_err(SandboxError::Start)?;
+        let around = Around::before(&spec)?;
+        match Running::launch(keeper, spec, &around) {
+            Ok(running) => Ok(Self { around, running }),
+            Err(error) => {
+                around.abandon();
+                Err(error)
+            }
         }
-        let folder = slot.folder.clone();
-        let started = Self::launch(helper, spec, output, supervision, (slot, guard, quarantined));
-        if started.is_err() {
-            Guard::forget(&folder);
-        }
-        started
     }
 
-    fn launch(
-        helper: &HelperProgram,
-        spec: CommandSpec,
-        output: OutputSink,
-        supervision: &Supervision,
-        (slot, guard, quarantined): (Slot, Guard, Vec<Quarantined>),
-    ) -> Result<Self, SandboxError> {
-        let plan = plan::make(&spec, &guard, &slot.folder)?;
-        let (mut socket, child_socket) = UnixStream::pair().map_err(SandboxError::Start)?;
-        let limit = Arc::new(AtomicU64::new(spec.output_limit));
-        let (mut child, pumps) =
-            spawn(helper, child_socket, spec.streams, output, &limit).map_err(SandboxError::Start)?;
-        let proxy = match greet(&mut socket, &plan) {
-            Ok((Report::Started, listener)) => listener,
-            other => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(refusal(other.map(|(report, _)| report)));
+    pub(super) fn supervise(mut self, supervision: Supervision) {
+        let reports = listen(&self.running.keeper.socket, &supervision);
+        let forced = match &reports {
+            Ok(_) => self.running.wait(&supervision),
+            Err(_) => {
+                self.running.keeper.end();
+                None
             }
+        };
+        let running = self.running;
+        let refused = running.proxy.map(Proxy::finish).unwrap_or_default();
+        let (exit, left) = match reports.ok().and_then(|reports| reports.try_iter().last()) {
+            Some(Report::Ended { status, left }) => (exit_of(status), left),
+            Some(Report::LimitExceeded { limit, left }) => (CommandExit::LimitExceeded(limit), left),
+            _ => (CommandExit::Signal(libc::SIGKILL), 0),
+        };
+        let mut keeper = running.keeper;
+        let ended = Ended {
+            exit: forced.unwrap_or(exit),
+            left,
+            pumps: std::mem::take(&mut keeper.pumps),
+            refused,
+        };
+        let slot = self.around.after(ended, &running.visible, supervision);
+        // What the kernel still has to clear away holds up nobody, but the next command must not use the same layers yet.
+        drop(keeper);
+        drop(slot);
+    }
+}
+
+impl Running {
+    /// Passes the plan and waits until the command runs.
+    fn launch(mut keeper: Keeper, spec: CommandSpec, around: &Around) -> Result<Self, SandboxError> {
+        let plan = plan::make(&spec, &around.guard, around.caches())?;
+        let proxy = match greet(&mut keeper.socket, &plan) {
+            Ok((Report::Started, listener)) => listener,
+            other => return Err(refusal(other.map(|(report, _)| report))),
         };
         let proxy = proxy
             .map(|listener| Proxy::start(listener.into(), spec.gate))
             .transpose()
             .map_err(SandboxError::Start)?;
-        let reports = listen(&socket, supervision).map_err(SandboxError::Start)?;
-        let circumstances = Circumstances {
-            network: spec.network,
-            project_read_only: spec.root.reach().read_only,
-            secrets_hidden: spec.secret_files == SecretFiles::Hidden,
-        };
-        let disk = DiskWatch::begin(spec.root.path(), &slot.folder, spec.limits.disk);
+        let disk = DiskWatch::begin(spec.root.path(), around.caches(), spec.limits.disk);
         let visible = Visible::of(&plan, &spec.root);
-        let (root, state) = (spec.root, spec.state);
         Ok(Self {
-            child,
-            socket,
-            pumps,
-            reports,
-            guard,
-            root,
-            state,
-            circumstances,
+            keeper,
             visible,
-            quarantined,
-            slot,
             proxy,
             disk,
         })
     }
 
-    pub(super) fn supervise(mut self, supervision: Supervision) {
-        let forced = self.wait(&supervision);
-        // The keeper ends when the whole namespace is gone.
-        let _ = self.child.wait();
-        let duration = supervision.duration();
-        let hosts = self.proxy.map(Proxy::finish).unwrap_or_default();
-        let (exit, processes_ended) = match self.reports.try_iter().last() {
-            Some(Report::Ended { status, left }) => (exit_of(status), left),
-            Some(Report::LimitExceeded { limit, left }) => (CommandExit::LimitExceeded(limit), left),
-            _ => (CommandExit::Signal(libc::SIGKILL), 0),
-        };
-        let exit = forced.unwrap_or(exit);
-        let pumped: Vec<Pumped> = self.pumps.into_iter().map(Pump::finish).collect();
-        let mut quarantined = self.quarantined;
-        if !self.root.reach().read_only {
-            quarantined.extend(self.guard.audit(&self.root, &self.state));
-        }
-        Guard::forget(&self.slot.folder);
-        let has_failed = !matches!(
-            exit,
-            CommandExit::Code(0) | CommandExit::Stopped | CommandExit::TimedOut
-        );
-        let said = pumped
-            .last()
-            .filter(|_| has_failed)
-            .map_or(&[][..], |last| &last.tail);
-        let denials = denials(said, self.circumstances);
-        let mut blocked = hosts;
-        if self.circumstances.network == Network::Off {
-            blocked.extend(blocked::hosts(said));
-        }
-        blocked.extend(blocked::paths(said, &self.visible.folder, &self.visible));
-        blocked.truncate(MAX_BLOCKED);
-        let output_dropped = pumped.iter().map(|pumped| pumped.dropped).sum();
-        supervision.finish(CommandEnd {
-            exit,
-            duration,
-            processes_ended,
-            output_dropped,
-            denials,
-            blocked,
-            quarantined,
-        });
-    }
-
-    /// Waits for the end; how the command ended, when that was not its own doing.
+    /// Waits until every process of the command is gone; how it ended, when that was not its own doing.
     fn wait(&mut self, supervision: &Supervision) -> Option<CommandExit> {
         let mut forced: Option<(CommandExit, Instant)> = None;
+        let mut is_killed = false;
         loop {
             let next = match forced {
                 None => supervision.next(disk::LOOK),
-                Some((_, kill_at)) => {
-                    supervision.next_signal(kill_at.saturating_duration_since(Instant::now()))
+                Some((_, act_at)) => {
+                    supervision.next_signal(act_at.saturating_duration_since(Instant::now()))
                 }
             };
             let exit = match next {
@@ -188,57 +125,67 @@ impl Confined {
                 Next::Look if forced.is_none() && self.disk.is_exceeded() => {
                     CommandExit::LimitExceeded(Limit::Disk)
                 }
-                Next::Look => {
-                    if forced.is_some_and(|(_, kill_at)| kill_at <= Instant::now()) {
-                        let _ = self.child.kill();
-                        return forced.map(|(exit, _)| exit);
+                Next::Look => match forced {
+                    Some((exit, act_at)) if act_at <= Instant::now() => {
+                        if is_killed {
+                            return Some(exit);
+                        }
+                        // Pid 1 goes with the keeper, and everything with pid 1; the end of the socket tells it.
+                        let _ = self.keeper.child.kill();
+                        is_killed = true;
+                        forced = Some((exit, act_at + STOP_TIME));
+                        continue;
                     }
-                    continue;
-                }
+                    _ => continue,
+                },
             };
             if forced.is_none() {
                 forced = Some((exit, Instant::now() + STOP_TIME));
-                let _ = self.socket.write_all(&[STOP]);
+                let _ = self.keeper.socket.write_all(&[STOP]);
             }
         }
     }
 }
 
-fn spawn(
-    helper: &HelperProgram,
+/// The helper's first process, with the streams of the command. It goes with this value, and takes everything with it.
+struct Keeper {
+    child: Child,
     socket: UnixStream,
-    streams: Streams,
-    output: OutputSink,
-    limit: &Arc<AtomicU64>,
-) -> io::Result<(Child, Vec<Pump>)> {
-    let mut command = Command::new(helper.path());
-    command
-        .arg0(helper::NAME)
-        .env_clear()
-        .current_dir("/")
-        .stdin(Stdio::from(OwnedFd::from(socket)));
-    // A bundled app finds its libraries by this; the command does not get it.
-    if let Some(libraries) = std::env::var_os("LD_LIBRARY_PATH") {
-        command.env("LD_LIBRARY_PATH", libraries);
+    pumps: Vec<Pump>,
+}
+
+impl Keeper {
+    fn start(helper: &HelperProgram, spec: &CommandSpec, output: OutputSink) -> io::Result<Self> {
+        let (socket, far) = UnixStream::pair()?;
+        let mut command = Command::new(helper.path());
+        command
+            .arg0(helper::NAME)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(OwnedFd::from(far)));
+        // A bundled app finds its libraries by this; the command does not get it.
+        if let Some(libraries) = std::env::var_os("LD_LIBRARY_PATH") {
+            command.env("LD_LIBRARY_PATH", libraries);
+        }
+        let pipes = Pipes::open(spec.streams, output, spec.output_limit)?;
+        command.stdout(pipes.stdout).stderr(pipes.stderr);
+        Ok(Self {
+            child: command.spawn()?,
+            socket,
+            pumps: pipes.pumps,
+        })
     }
-    let (stdout, stdout_end) = io::pipe()?;
-    let mut pumps = Vec::new();
-    if streams == Streams::Together {
-        command.stderr(stdout_end.try_clone()?);
-    } else {
-        let (stderr, stderr_end) = io::pipe()?;
-        command.stderr(stderr_end);
-        pumps.push(Pump::start(
-            stderr,
-            Stream::Stderr,
-            output.clone(),
-            Arc::clone(limit),
-        )?);
+
+    fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
-    command.stdout(stdout_end);
-    pumps.insert(0, Pump::start(stdout, Stream::Stdout, output, Arc::clone(limit))?);
-    let child = command.spawn()?;
-    Ok((child, pumps))
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 /// Passes the plan and waits for the first report.

@@ -56,8 +56,8 @@ fn keep() -> i32 {
     };
     match child {
         Ok(Some(child)) => {
-            drop(socket);
-            // Nothing but the command may hold its output open.
+            // Nothing but the command may hold its output open. The socket stays: its end tells the app that all are gone,
+            // before the kernel clears away the mounts.
             let _ = silence(&[0, 1, 2]);
             let _ = sys::wait_for(child, true);
             0

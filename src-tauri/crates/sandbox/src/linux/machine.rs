@@ -2,12 +2,11 @@
 
 use std::io;
 use std::sync::OnceLock;
-use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use super::confined::Confined;
 use crate::ProjectRoot;
-use crate::command::running::supervision;
+use crate::around::on_own_thread;
 use crate::command::trial::TrialFolder;
 use crate::command::{
     CommandSpec, Confinement, HelperProgram, OutputSink, RunningCommand, SandboxError, SandboxFacts,
@@ -52,27 +51,12 @@ impl LinuxConfinement {
     }
 
     fn run(&self, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
-        let (running, supervision) = supervision(spec.time_limit);
-        let (started, result) = channel();
         let helper = self.helper.clone();
-        std::thread::Builder::new()
-            .name("command".into())
-            .spawn(
-                move || match Confined::start(&helper, spec, output, &supervision) {
-                    Ok(confined) => {
-                        let _ = started.send(Ok(()));
-                        confined.supervise(supervision);
-                    }
-                    Err(error) => {
-                        let _ = started.send(Err(error));
-                    }
-                },
-            )
-            .map_err(SandboxError::Start)?;
-        result
-            .recv()
-            .unwrap_or_else(|_| Err(SandboxError::Start(io::ErrorKind::BrokenPipe.into())))?;
-        Ok(running)
+        on_own_thread(
+            spec,
+            move |spec| Confined::start(&helper, spec, output),
+            Confined::supervise,
+        )
     }
 }
 

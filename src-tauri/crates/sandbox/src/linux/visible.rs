@@ -8,8 +8,6 @@ use crate::command::blocked::Surroundings;
 
 /// The real places that were in the sandbox, and whether they could be changed there.
 pub(super) struct Visible {
-    /// The working folder.
-    pub(super) folder: PathBuf,
     root: ProjectRoot,
     places: Vec<(PathBuf, bool)>,
     /// Places that hold something of the command's own instead of what is there on the machine.
@@ -31,7 +29,6 @@ impl Visible {
             }
         }
         Self {
-            folder: plan.folder.clone().into(),
             root: root.clone(),
             places,
             own,
