@@ -105,6 +105,12 @@ export function accessWords(access: Access): Piece[] {
   }
 }
 
+/** The same as plain text, for a line that is cut. */
+export const accessText = (access: Access): string =>
+  accessWords(access)
+    .map((piece) => (typeof piece === 'string' ? piece : piece.name))
+    .join('')
+
 function changeSentence(change: FileChange): Piece[] {
   switch (change.kind.change) {
     case 'created':

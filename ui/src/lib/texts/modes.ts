@@ -51,5 +51,7 @@ export const modes = {
     confirm: 'Switch to Hands-off',
     cancel: 'Stay',
   },
+  rules: (n: number): string => `Rules of this session (${n})…`,
+  rulesWhy: 'What you have allowed for this turn and this session',
   handsOffLine: 'Hands-off until the session ends',
 } as const

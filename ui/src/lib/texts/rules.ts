@@ -170,8 +170,6 @@ export const review = {
 } as const
 
 export const session = {
-  menu: (n: number): string => `Rules of this session (${count(n)})…`,
-  menuWhy: 'What you have allowed for this turn and this session',
   title: 'Rules of this session',
   none: 'No rules for this turn or this session. You can make one from any approval.',
   remove: 'Remove',

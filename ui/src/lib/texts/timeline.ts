@@ -105,6 +105,7 @@ export const timeline = {
   nameless: 'a call without a name',
   check: (attempt: number, of: number): string => `Check ${count(attempt)} of ${count(of)}`,
   again: 'again, with more allowed',
+  masked: (n: number): string => counted(n, 'secret hidden', 'secrets hidden'),
   rule: 'rule',
   took: (millis: number): string => duration(millis),
   ticking: (millis: number): string => `${count(Math.floor(millis / 1000))} s`,
@@ -256,6 +257,8 @@ export const output = {
   sandboxTier: (tier: string): string =>
     ({ full: 'on', reduced: 'on, with gaps', none: 'off: not confined' })[tier] ?? tier,
   denials: 'The sandbox refused',
+  refusedFirst: 'The first run was refused',
+  maskedWhy: 'they are hidden here and from the model.',
   quarantined: 'Set aside, because they would have run later',
   filesChanged: 'Files changed',
   arguments: 'Arguments',
