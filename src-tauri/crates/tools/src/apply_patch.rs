@@ -22,7 +22,6 @@ pub(crate) struct ApplyPatch;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// From `*** Begin Patch` to `*** End Patch`
     patch: String,
 }
 

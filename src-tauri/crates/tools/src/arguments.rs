@@ -85,24 +85,19 @@ fn check_object(place: &str, given: &mut Map<String, Value>, schema: &Value, pro
         ));
     }
     for (name, property) in properties {
-        let meaning = property
-            .get("description")
-            .and_then(Value::as_str)
-            .unwrap_or("required");
+        let meaning = property.get("description").and_then(Value::as_str);
+        let meaning = meaning.map_or(String::new(), |meaning| format!(": {}", lower(meaning)));
         let place = format!("{place}{name}");
         match given.get_mut(name) {
             Some(value) => match fit(value, property) {
                 Ok(()) => check_items(&place, value, property, problems),
                 Err(expected) => {
                     let got = kind_of(value);
-                    problems.push(format!(
-                        "`{place}` must be {expected}, not {got}: {}",
-                        lower(meaning)
-                    ));
+                    problems.push(format!("`{place}` must be {expected}, not {got}{meaning}"));
                 }
             },
             None if is_required(schema, name) => {
-                problems.push(format!("`{place}` is missing: {}", lower(meaning)));
+                problems.push(format!("`{place}` is missing{meaning}"));
             }
             None => {}
         }
@@ -340,11 +335,11 @@ mod tests {
             ),
             (
                 r#"{"path":"a","options":"x"}"#,
-                "`options` must be a list of texts, not text: required",
+                "`options` must be a list of texts, not text",
             ),
             (
                 r#"{"path":"a","options":[1]}"#,
-                "`options` must be a list of texts, not a list: required",
+                "`options` must be a list of texts, not a list",
             ),
             (
                 r#"{"path":"a","file":"b"}"#,

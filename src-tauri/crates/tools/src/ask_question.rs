@@ -14,9 +14,8 @@ pub(crate) struct AskQuestion;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// One clear question
     question: String,
-    /// Up to 8 short answers to choose from; an own answer is always possible
+    /// Up to 8 short answers
     options: Option<Vec<String>>,
 }
 

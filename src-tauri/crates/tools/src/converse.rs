@@ -12,7 +12,6 @@ pub(crate) struct Converse;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// What you say, Markdown
     message: String,
 }
 

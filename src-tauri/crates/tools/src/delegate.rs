@@ -16,11 +16,10 @@ pub(crate) struct Delegate;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// A few words for the person
     name: String,
-    /// The whole task: goal, what is known, where to look, what to return
+    /// Goal, what is known, where to look, what to return
     task: String,
-    /// It must change files; otherwise it only looks
+    /// It must change files
     #[serde(default)]
     writes: bool,
 }

@@ -16,7 +16,6 @@ pub(crate) struct DeleteFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Relative to the project
     path: String,
 }
 

@@ -22,13 +22,11 @@ pub(crate) struct EditFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Relative to the project
     path: String,
-    /// Text as it is in the file, without line numbers, with enough lines around to be found once
     old_text: String,
-    /// Text that takes its place; empty to delete
+    /// Empty to delete
     new_text: String,
-    /// Replace every occurrence
+    /// Every place
     #[serde(default)]
     all: bool,
 }

@@ -18,9 +18,8 @@ pub(crate) struct FindFiles;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Glob: `*.rs` (in any folder), `src/**/*.{ts,svelte}`
+    /// `*.rs` (in any folder), `src/**/*.{ts,svelte}`
     pattern: String,
-    /// Folder; default the project
     path: Option<String>,
 }
 

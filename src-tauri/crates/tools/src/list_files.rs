@@ -19,9 +19,8 @@ pub(crate) struct ListFiles;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Folder; the project when left out
     path: Option<String>,
-    /// Levels, default 2
+    /// Default 2
     depth: Option<u32>,
 }
 

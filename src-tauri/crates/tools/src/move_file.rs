@@ -16,9 +16,7 @@ pub(crate) struct MoveFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Relative to the project
     from: String,
-    /// The whole new path
     to: String,
 }
 

@@ -10,6 +10,8 @@ use paddock_sandbox::{Blocked, CommandEnd, CommandExit, Limit, ProjectRoot};
 /// Bytes of output shown to the model before and after what is left out.
 const HEAD: usize = 16 * 1024;
 const TAIL: usize = 44 * 1024;
+/// Bytes of a text of which only the beginning is shown.
+const BEGINNING: usize = 32 * 1024;
 /// Refusals and files moved away that the model is told of, and bytes of each.
 const MAX_NOTICES: usize = 8;
 const MAX_NOTICE: usize = 400;
@@ -26,7 +28,7 @@ pub(crate) async fn report(
     if whole.len() > HEAD + TAIL && keep(whole.clone(), cx).await {
         rest = format!("; read_output with call {} shows them", cx.call);
     }
-    let (mut text, is_cut) = shown(&whole, &rest);
+    let (mut text, is_cut) = shown(&whole, &rest, HEAD, TAIL);
     let lost = output.beyond() + end.output_dropped;
     if lost > 0 {
         text.push_str(&format!(
@@ -85,9 +87,22 @@ fn refused(end: &CommandEnd, root: &ProjectRoot) -> Vec<Access> {
     all
 }
 
+/// The beginning of a text that may be long, and its size in bytes when that is not all; the whole is kept then.
+pub(crate) async fn beginning(whole: &str, cx: &CallContext) -> (String, Option<u64>) {
+    if whole.len() <= BEGINNING {
+        return (whole.to_owned(), None);
+    }
+    let rest = match keep(whole.to_owned(), cx).await {
+        true => format!("; read_output with call {} shows them", cx.call),
+        false => String::new(),
+    };
+    let (text, _) = shown(whole, &rest, BEGINNING, 0);
+    (text, Some(whole.len() as u64))
+}
+
 /// Output of a command that goes on, bounded.
 pub(crate) fn so_far(output: &Gathered) -> String {
-    shown(&plain(output.first()), "").0
+    shown(&plain(output.first()), "", HEAD, TAIL).0
 }
 
 /// The result of a command that goes on as a background process.
@@ -102,8 +117,8 @@ pub(crate) fn goes_on(mut text: String, process: ProcessId) -> CallOutput {
 }
 
 /// The output for the model, ending with a line end, and whether its middle was left out.
-fn shown(whole: &str, rest: &str) -> (String, bool) {
-    let cut = bounds::shorten(whole, HEAD, TAIL);
+fn shown(whole: &str, rest: &str, head: usize, tail: usize) -> (String, bool) {
+    let cut = bounds::shorten(whole, head, tail);
     let mut text = match &cut {
         None => whole.to_owned(),
         Some(cut) => {

@@ -18,11 +18,9 @@ pub(crate) struct ReadFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Relative to the project
     path: String,
-    /// First line, from 1
+    /// From 1
     from_line: Option<u32>,
-    /// Last line
     to_line: Option<u32>,
 }
 

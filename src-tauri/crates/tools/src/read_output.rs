@@ -16,13 +16,11 @@ pub(crate) struct ReadOutput;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// As the output names it: `t2.i5.c1`, or a background process: `p1`
+    /// `t2.i5.c1` or `p1`
     call: String,
-    /// First line, from 1
     from_line: Option<u32>,
-    /// Last line
     to_line: Option<u32>,
-    /// Instead: so many lines at the end
+    /// Instead: last lines
     tail: Option<u32>,
 }
 

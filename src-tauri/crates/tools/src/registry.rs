@@ -5,10 +5,11 @@ use crate::bulk::{DeleteFiles, DiscardChanges, RenameFiles};
 use crate::typed::Erased;
 use crate::{
     Tool, ToolKind, apply_patch::ApplyPatch, ask_question::AskQuestion, converse::Converse,
-    delegate::Delegate, delete_file::DeleteFile, edit_file::EditFile, find_files::FindFiles,
-    list_files::ListFiles, move_file::MoveFile, read_file::ReadFile, read_output::ReadOutput,
-    remember::Remember, run_command::RunCommand, search_files::SearchFiles, stop_process::StopProcess,
-    task_completion::TaskCompletion, update_plan::UpdatePlan, write_file::WriteFile,
+    delegate::Delegate, delete_file::DeleteFile, diagnostics::Diagnostics, edit_file::EditFile,
+    fetch::FetchUrl, find_files::FindFiles, list_files::ListFiles, move_file::MoveFile, read_file::ReadFile,
+    read_output::ReadOutput, remember::Remember, run_command::RunCommand, search_files::SearchFiles,
+    stop_process::StopProcess, task_completion::TaskCompletion, update_plan::UpdatePlan,
+    write_file::WriteFile,
 };
 use paddock_protocol::Role;
 use serde_json::Value;
@@ -56,6 +57,8 @@ impl Registry {
                 Erased::<MoveFile>::tool(),
                 Erased::<DeleteFile>::tool(),
                 Erased::<StopProcess>::tool(),
+                Arc::new(FetchUrl::new()),
+                Arc::new(Diagnostics::new()),
                 Erased::<UpdatePlan>::tool(),
                 Erased::<Remember>::tool(),
                 Erased::<Delegate>::tool(),

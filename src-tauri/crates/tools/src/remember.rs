@@ -22,7 +22,7 @@ pub(crate) struct Remember;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// One line, at most 500 characters
+    /// One line, up to 500 characters
     note: String,
 }
 

@@ -31,13 +31,10 @@ pub(crate) struct RunCommand {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// For bash
     command: String,
-    /// Working folder; the project when left out
     folder: Option<String>,
-    /// Seconds, within the person's limit
     time_limit_s: Option<u32>,
-    /// For servers and watchers: go on beside the work
+    /// For servers and watchers
     #[serde(default)]
     background: bool,
 }

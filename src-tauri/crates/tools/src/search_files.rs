@@ -28,13 +28,12 @@ pub(crate) struct SearchFiles;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Regular expression for one line, Rust syntax
+    /// Rust regex for one line
     pattern: String,
-    /// Folder or file; the project when left out
+    /// Folder or file
     path: Option<String>,
-    /// Only files with such paths: `*.rs`
+    /// `*.rs`
     glob: Option<String>,
-    /// Upper and lower case are the same
     #[serde(default)]
     ignore_case: bool,
 }

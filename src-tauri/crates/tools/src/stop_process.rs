@@ -17,7 +17,7 @@ pub(crate) struct StopProcess;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// For example `p1`
+    /// `p1`
     process: String,
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct TaskCompletion;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// What was done and how it was checked, Markdown
+    /// What was done, how it was checked
     result: String,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct UpdatePlan;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// 1 to 40 tasks, in order
+    /// 1 to 40
     tasks: Vec<Task>,
 }
 

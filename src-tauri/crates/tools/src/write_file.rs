@@ -14,9 +14,7 @@ pub(crate) struct WriteFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Relative to the project; missing folders are made
     path: String,
-    /// The whole text of the file
     content: String,
 }
 

@@ -204,7 +204,7 @@ async fn odd_arguments() {
         ),
         (
             json!({"cmd": "true"}),
-            "`cmd` is not known here; known: `command`, `folder`, `time_limit_s`, `background`\n`command` is missing: for bash",
+            "`cmd` is not known here; known: `command`, `folder`, `time_limit_s`, `background`\n`command` is missing",
         ),
     ] {
         assert_eq!(project.fails("run_command", arguments.clone()).await, expected);

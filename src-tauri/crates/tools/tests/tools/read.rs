@@ -295,7 +295,7 @@ async fn read_file_numbers_lines_and_says_what_is_not_shown() {
             json!({"path": "."}),
             "`.` is a folder. Use list_files to see what is in it.",
         ),
-        (json!({}), "`path` is missing: relative to the project"),
+        (json!({}), "`path` is missing"),
     ] {
         assert!(
             project.fails("read_file", arguments).await.starts_with(expected),
