@@ -1,7 +1,9 @@
 //! The decision. Order of evaluation: role → hard denials → protected → rules (strictest wins) → autonomy.
 
-use crate::command::{CommandLine, parse_command};
-use crate::program::{deletes, hard_denial, is_safe, opened, wants_network};
+use crate::command::{CommandLine, Part, parse_command};
+use crate::denial::hard_denial;
+use crate::open::{Opened, opened, opened_part};
+use crate::program::{deletes, is_safe, wants_network};
 use crate::remember::{covers, misfit, scopes, suggestion, touches};
 use crate::rule::in_words;
 use paddock_protocol::{
@@ -56,10 +58,12 @@ pub fn judge(access: &[Access], cx: &Circumstances<'_>) -> Judgement {
         _ => None,
     });
     let parsed = line.as_ref().map(|(line, _)| line);
-    let classes = classes(access, parsed);
+    let opened = parsed.map(opened).unwrap_or_default();
+    let classes = classes(access, &opened);
     let mut bench = Bench {
         cx,
         classes: &classes,
+        opened: &opened,
         trace: Vec::new(),
         rule: None,
     };
@@ -67,7 +71,7 @@ pub fn judge(access: &[Access], cx: &Circumstances<'_>) -> Judgement {
     let (trace, rule) = (bench.trace, bench.rule);
     let remembered = suggested(access, parsed, &classes, cx);
     let scopes = scopes(remembered.as_ref().map(|(shape, _)| shape));
-    let segments = parsed.map(segments).unwrap_or_default();
+    let segments = parsed.map(|line| segments(line, cx)).unwrap_or_default();
     Judgement {
         decision,
         classes,
@@ -97,6 +101,8 @@ fn suggested(
 struct Bench<'a> {
     cx: &'a Circumstances<'a>,
     classes: &'a [RiskClass],
+    /// What the command starts; empty for other calls.
+    opened: &'a Opened,
     trace: Vec<TraceLine>,
     rule: Option<RuleId>,
 }
@@ -114,8 +120,8 @@ impl Bench<'_> {
         if let Some(forbidden) = self.by_role(access, line.map(|(line, _)| line)) {
             return forbidden;
         }
-        if let Some((line, text)) = line
-            && let Some(why) = hard_denial(line, text)
+        if let Some((_, text)) = line
+            && let Some(why) = hard_denial(self.opened, text)
         {
             self.note("Built-in refusals", format!("never: {why}"), true);
             return Decision::Forbid(format!("This command is never run: {why}."));
@@ -171,9 +177,9 @@ impl Bench<'_> {
             .iter()
             .filter(|rule| self.is_in_force(rule))
             .collect();
-        let opened = line.map(opened).unwrap_or_default();
+        let opened = self.opened;
         let holds = |rule: &&&Rule| {
-            rule.answer != RuleAnswer::Allow && access.iter().any(|a| touches(&rule.shape, a, &opened))
+            rule.answer != RuleAnswer::Allow && access.iter().any(|a| touches(&rule.shape, a, opened))
         };
         if let Some(rule) = rules.iter().filter(holds).max_by_key(|rule| rule.answer) {
             let never = rule.answer == RuleAnswer::Never;
@@ -306,7 +312,7 @@ impl Bench<'_> {
                 Autonomy::Careful => Some("every command not covered by a rule"),
                 Autonomy::Balanced if line.is_some_and(is_safe) && self.cx.confined => None,
                 Autonomy::Balanced => Some("commands outside of the safe list"),
-                Autonomy::HandsOff if self.cx.confined && line.is_some_and(|line| line.understood) => None,
+                Autonomy::HandsOff if self.cx.confined && self.opened.hidden.is_none() => None,
                 Autonomy::HandsOff if self.cx.confined => Some("a command that cannot be checked in parts"),
                 Autonomy::HandsOff => Some("commands, because nothing confines them on this machine"),
             },
@@ -346,7 +352,7 @@ fn ago(before: Timestamp, now: Timestamp) -> String {
     format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
 }
 
-fn classes(access: &[Access], line: Option<&CommandLine>) -> Vec<RiskClass> {
+fn classes(access: &[Access], opened: &Opened) -> Vec<RiskClass> {
     let mut classes: Vec<RiskClass> = access
         .iter()
         .map(|a| match a {
@@ -360,46 +366,40 @@ fn classes(access: &[Access], line: Option<&CommandLine>) -> Vec<RiskClass> {
             Access::External { .. } => RiskClass::External,
         })
         .collect();
-    if let Some(line) = line {
-        let parts = opened(line);
-        if parts.iter().any(deletes) {
-            classes.push(RiskClass::Delete);
-        }
-        if parts.iter().any(wants_network) {
-            classes.push(RiskClass::Network);
-        }
+    if opened.all().any(deletes) {
+        classes.push(RiskClass::Delete);
+    }
+    if opened.all().any(wants_network) {
+        classes.push(RiskClass::Network);
     }
     classes.sort_unstable();
     classes.dedup();
     classes
 }
 
-fn segments(line: &CommandLine) -> Vec<Segment> {
+/// The parts of the line with what is known of each, for display.
+fn segments(line: &CommandLine, cx: &Circumstances<'_>) -> Vec<Segment> {
     line.parts
         .iter()
         .map(|part| {
-            let inside = opened(&CommandLine {
-                parts: vec![part.clone()],
-                understood: line.understood,
-            });
+            let inside = opened_part(part);
             let mut notes: Vec<String> = part.writes.iter().map(|path| format!("writes {path}")).collect();
-            if inside.iter().any(deletes) {
+            if inside.all().any(deletes) {
                 notes.push("deletes".into());
             }
-            if inside.iter().any(wants_network) {
+            if inside.all().any(wants_network) {
                 notes.push("wants the network".into());
             }
-            if inside.len() > 1 {
-                notes.push(format!(
-                    "opens: {}",
-                    inside
-                        .iter()
-                        .skip(1)
-                        .map(|p| p.words.join(" "))
-                        .collect::<Vec<_>>()
-                        .join(" · ")
-                ));
+            let others: Vec<String> = inside
+                .all()
+                .filter(|p| *p != part)
+                .map(|p| p.words.join(" "))
+                .collect();
+            if !others.is_empty() {
+                notes.push(format!("opens: {}", others.join(" · ")));
             }
+            notes.extend(inside.hidden.map(|why| format!("cannot be read: {why}")));
+            notes.extend(allowed_alone(part, line, cx));
             Segment {
                 joint: part.joint.clone(),
                 text: part.text.clone(),
@@ -409,5 +409,36 @@ fn segments(line: &CommandLine) -> Vec<Segment> {
         .collect()
 }
 
+/// The rule that covers this part, were it the whole line.
+fn allowed_alone(part: &Part, line: &CommandLine, cx: &Circumstances<'_>) -> Option<String> {
+    let alone = CommandLine {
+        parts: vec![part.clone()],
+        ..line.clone()
+    };
+    let exec = Access::Exec {
+        command: part.text.clone(),
+    };
+    let bench = Bench {
+        cx,
+        classes: &[],
+        opened: &Opened::default(),
+        trace: Vec::new(),
+        rule: None,
+    };
+    let rule = cx.rules.iter().find(|rule| {
+        rule.answer == RuleAnswer::Allow
+            && bench.is_in_force(rule)
+            && !rule.is_asleep(cx.now)
+            && covers(&rule.shape, &exec, Some(&alone))
+    })?;
+    Some(format!(
+        "allowed by rule “{}” · {} uses",
+        in_words(&rule.shape),
+        rule.uses
+    ))
+}
+
+#[cfg(test)]
+mod corpus_tests;
 #[cfg(test)]
 mod tests;

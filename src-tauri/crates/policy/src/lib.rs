@@ -4,14 +4,17 @@
 //! boundary: the sandbox is; a policy only says when a person wants to be asked. Fails closed: what cannot be understood asks.
 
 mod command;
+mod denial;
 mod judge;
+mod open;
+mod options;
 mod program;
 mod remember;
 mod rule;
 
 pub mod secrets;
 
-pub use command::{CommandLine, Part, parse_command};
+pub use command::{CommandLine, Part, WordKind, parse_command};
 pub use judge::{Circumstances, Decision, Judgement, judge};
 pub use program::safe_list;
 pub use remember::{Misfit, covers_command, nearly_covers, rule_fits};

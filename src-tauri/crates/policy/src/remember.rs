@@ -1,8 +1,10 @@
 //! Rules: which calls one covers, and which rule a call suggests. An allowing rule covers a command only when every part of
 //! the line fits and nothing is hidden; a refusing one holds as soon as any part fits.
 
-use crate::command::{CommandLine, Part};
-use crate::program::{deletes, hides_code, opens_others, subcommand_at};
+use crate::command::{CommandLine, Part, WordKind};
+use crate::open::{Opened, is_wrapper, opened_part};
+use crate::options::subcommand_at;
+use crate::program::deletes;
 use crate::rule::in_words;
 use paddock_protocol::{Access, AnswerScope, RuleShape, WordShape};
 use std::fmt;
@@ -59,7 +61,7 @@ pub(crate) fn covers(shape: &RuleShape, access: &Access, line: Option<&CommandLi
             line.understood
                 && line.parts.iter().all(|part| {
                     let plain = part.writes.is_empty() && part.assignments.is_empty();
-                    plain && !hides_code(part) && !opens_others(part) && word_misfit(words, part).is_none()
+                    plain && word_misfit(words, part).is_none() && !hides(part)
                 })
         }),
         (RuleShape::WritePath { path }, Access::Write { path: target }) => {
@@ -84,10 +86,10 @@ pub(crate) fn covers(shape: &RuleShape, access: &Access, line: Option<&CommandLi
 
 /// Whether `shape`, as a rule that asks or refuses, holds for `access`: any part of a command is enough, and a rule about
 /// reading a place holds for changing it too.
-pub(crate) fn touches(shape: &RuleShape, access: &Access, opened: &[Part]) -> bool {
+pub(crate) fn touches(shape: &RuleShape, access: &Access, opened: &Opened) -> bool {
     match (shape, access) {
         (RuleShape::Command { words }, Access::Exec { .. }) => {
-            opened.iter().any(|part| word_misfit(words, part).is_none())
+            opened.all().any(|part| guessed_misfit(words, part).is_none())
         }
         (RuleShape::WritePath { path }, Access::Write { path: target } | Access::Delete { path: target }) => {
             place_fits(path, target) || path.strip_suffix('/') == Some(target)
@@ -215,6 +217,11 @@ fn kind(access: &Access) -> &'static str {
     }
 }
 
+/// Whether more would run than the words of the part show.
+fn hides(part: &Part) -> bool {
+    is_wrapper(part) || opened_part(part).hidden.is_some()
+}
+
 fn part_misfit(words: &[WordShape], part: &Part) -> Option<String> {
     if let Some(path) = part.writes.first() {
         return Some(format!("it also writes {path}"));
@@ -226,11 +233,30 @@ fn part_misfit(words: &[WordShape], part: &Part) -> Option<String> {
     if let Some(why) = word_misfit(words, part) {
         return Some(why);
     }
-    (hides_code(part) || opens_others(part)).then(|| "it runs code that the words do not show".into())
+    hides(part).then(|| "it runs code that the words do not show".into())
 }
 
-/// Where the words of a part leave the shape; `None` when all fit.
+/// Where the words of a part leave the shape; `None` when all fit. A word that the shell makes of something else can only be
+/// one of "any number of words".
 fn word_misfit(shapes: &[WordShape], part: &Part) -> Option<String> {
+    for (at, word) in part.words.iter().enumerate() {
+        let unknown = match shapes.get(at) {
+            Some(WordShape::Rest) => break,
+            Some(WordShape::Any) => part.kind(at) != WordKind::Literal,
+            _ => part.kind(at) == WordKind::Expanded,
+        };
+        if unknown {
+            return Some(format!(
+                "{} part, “{word}”, is known only when it runs",
+                ordinal(at)
+            ));
+        }
+    }
+    guessed_misfit(shapes, part)
+}
+
+/// The same, the texts of all words taken as they stand there.
+fn guessed_misfit(shapes: &[WordShape], part: &Part) -> Option<String> {
     if shapes.is_empty() {
         return Some("the rule has no words".into());
     }
@@ -351,7 +377,7 @@ fn of_line(line: &CommandLine) -> Option<RuleShape> {
 /// Program and subcommand as they are, then anything.
 fn of_part(part: &Part) -> Option<Vec<WordShape>> {
     let writes = !part.writes.is_empty() || !part.assignments.is_empty();
-    if writes || hides_code(part) || opens_others(part) || deletes(part) {
+    if writes || hides(part) || deletes(part) {
         return None;
     }
     let program = crate::program::base_name(part.words.first()?);

@@ -63,6 +63,3 @@ fn shown(word: &str) -> String {
         word.to_owned()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,3 +1,5 @@
+//! What is decided, by role, autonomy and rules; the commands themselves are in `corpus_tests`.
+
 use super::*;
 use paddock_protocol::{ProtectedPlace, RuleEnd};
 
@@ -169,7 +171,9 @@ fn hands_off_still_asks_for_deletions_and_connections_and_without_confinement() 
         ("bash -c 'rm x'", false),
         ("npm install", false),
         ("curl example.com", false),
-        ("echo $(id)", false),
+        ("echo $(id)", true),
+        ("echo $(rm x)", false),
+        ("echo x | sh", false),
     ] {
         assert_eq!(
             judge(&exec(command), &free).decision == Decision::Allow,

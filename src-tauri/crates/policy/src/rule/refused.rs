@@ -1,7 +1,9 @@
 //! Rules that may never exist: malformed ones, and allowing ones that would hand over more than a person can see in them.
 
 use crate::command::Part;
-use crate::program::{DELETES, base_name, deletes, is_interpreter, is_raise, is_shell, starts_others};
+use crate::denial::RAISES;
+use crate::open::starts_others;
+use crate::program::{DELETES, base_name, deletes, is_interpreter, is_shell};
 use paddock_protocol::{RuleAnswer, RuleShape, WordShape};
 
 /// Domains below which anybody may have a host.
@@ -172,7 +174,7 @@ fn program_refused(program: &str, rest: &[WordShape]) -> Option<&'static str> {
     if name.is_empty() || program.contains(['$', '`', '*', '?', '[', '=']) {
         return Some("Its first word is no program.");
     }
-    if is_raise(&name) {
+    if RAISES.contains(&name.as_str()) {
         return Some("It would run with the rights of another user.");
     }
     if starts_others(&name) {
