@@ -109,6 +109,7 @@ impl Around {
     }
 
     /// The folder of the command's own caches.
+    #[cfg(target_os = "linux")]
     pub(crate) fn caches(&self) -> &Path {
         &self.slot.folder
     }
@@ -216,5 +217,26 @@ impl Surroundings for Reached {
 
     fn may_be_granted(&self, path: &Path, write: bool) -> bool {
         self.root.never_granted(path, write).is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_helps_only_where_nothing_is_reached() {
+        let place = tempfile::tempdir().unwrap();
+        let root = ProjectRoot::open(place.path()).unwrap();
+        let inside = root.path().join("src/x");
+        let reached = Reached {
+            root,
+            places: vec![("/usr".into(), false), ("/srv/data".into(), true)],
+        };
+        let of = |path: &str, write| reached.is_reachable(Path::new(path), write);
+        assert!(reached.is_reachable(&inside, true));
+        assert!(of("/usr/lib/x", false) && !of("/usr/lib/x", true));
+        assert!(of("/srv/data/x", true) && !of("/srv/database", false));
+        assert!(!of("/", false));
     }
 }

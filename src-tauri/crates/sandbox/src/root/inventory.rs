@@ -1,10 +1,11 @@
 //! What of a project needs care around a command: repositories (also nested ones and submodules), files of editors and
 //! agents' settings, secrets. Found by a walk that is bounded, breadth first and follows no link.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 
-use super::protection::{EDITOR_NAMES, ProtectionKind, protection_of};
+use super::protection::{EDITOR_NAMES, ProtectionKind, fold, protection_of};
 use super::relative::RelativePath;
 use super::{Folder, Kind, ProjectRoot};
 
@@ -80,14 +81,15 @@ impl Inventory {
     fn note(&mut self, folder: &Folder, name: &OsStr, kind: Kind) -> bool {
         let text = name.to_string_lossy();
         let path = folder.place.child(&text);
-        if text == ".git" {
+        let known = known_as(&text);
+        if known == ".git" {
             match kind {
                 Kind::Folder => self.note_repository(folder, name),
                 _ => self.pointers.push(path),
             }
             return false;
         }
-        let is_settings = EDITOR_NAMES.contains(&&*text) || folder.place.is_root() && text == ".paddock";
+        let is_settings = EDITOR_NAMES.contains(&&*known) || folder.place.is_root() && known == ".paddock";
         if is_settings {
             self.settings.push(path);
             return false;
@@ -115,7 +117,7 @@ impl Inventory {
                 continue;
             };
             let names: Vec<&OsString> = entries.iter().map(|(name, _)| name).collect();
-            if names.iter().any(|name| *name == "HEAD") {
+            if names.iter().any(|name| is_same(name, "HEAD")) {
                 self.repositories.push(folder.place.clone());
             }
             let inner = entries
@@ -132,17 +134,35 @@ impl Inventory {
     }
 }
 
+/// The name as programs look for it: where the file system takes several spellings for one, the usual one.
+fn known_as(name: &str) -> Cow<'_, str> {
+    if cfg!(target_os = "linux") {
+        name.into()
+    } else {
+        fold(name).into()
+    }
+}
+
 fn is_plumbing(name: &OsStr) -> bool {
     name.to_str()
         .is_some_and(|name| matches!(name, "objects" | "refs" | "logs" | "hooks" | "info" | "branches"))
 }
 
+/// Whether a name is this one for the file system.
+fn is_same(name: &OsStr, other: &str) -> bool {
+    if cfg!(target_os = "linux") {
+        name == other
+    } else {
+        name.eq_ignore_ascii_case(other)
+    }
+}
+
 /// Whether git would take a folder with these entries for a bare repository.
 fn is_repository(entries: &[(OsString, Kind)]) -> bool {
     let has = |name: &str, folder: bool| {
-        entries
-            .iter()
-            .any(|(other, kind)| other == name && (*kind == Kind::Folder || *kind == Kind::Link || !folder))
+        entries.iter().any(|(other, kind)| {
+            is_same(other, name) && (*kind == Kind::Folder || *kind == Kind::Link || !folder)
+        })
     };
     has("HEAD", false) && (has("objects", true) && has("refs", true) || has("commondir", false))
 }

@@ -244,9 +244,8 @@ mod tests {
                 if letters.peek() == Some(&'"') {
                     argument.extend(std::iter::repeat_n('\\', backslashes / 2));
                     letters.next();
-                    if backslashes % 2 == 1 {
-                        argument.push('"');
-                    } else if quoted && letters.next_if_eq(&'"').is_some() {
+                    let is_doubled = backslashes % 2 == 0 && quoted && letters.next_if_eq(&'"').is_some();
+                    if backslashes % 2 == 1 || is_doubled {
                         argument.push('"');
                     } else {
                         quoted = !quoted;

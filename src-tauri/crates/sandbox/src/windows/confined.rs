@@ -194,7 +194,7 @@ fn boundary(spec: &CommandSpec, around: &Around, own: &Path) -> Result<OwnedHand
         boundary.add_place(&plain(&grant.path));
     }
     for folder in project.ancestors().chain(own.ancestors()) {
-        let is_open = read_list(folder)
+        let is_open = read_list(Path::new(&plain(folder)))
             .ok()
             .and_then(|text| List::read(&text))
             .is_none_or(|list| list.lets_everyone_change());

@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::confined::{Confined, Level, take_out};
+use super::job::can_keep_windows_apart;
+use super::rights::read_list;
 use crate::ProjectRoot;
 use crate::around::on_own_thread;
 use crate::command::trial::TrialFolder;
@@ -52,8 +54,7 @@ impl WindowsConfinement {
         let place = TrialFolder::make().map_err(SandboxError::State)?;
         let (project, outside) = (place.0.join("project"), place.0.join("outside"));
         prepare(&project, &outside).map_err(SandboxError::State)?;
-        let guarded_before =
-            super::rights::read_list(&outside.join("guarded.txt")).map_err(SandboxError::State)?;
+        let guarded_before = read_list(&outside.join("guarded.txt")).map_err(SandboxError::State)?;
         let root =
             ProjectRoot::open(&project).map_err(|error| SandboxError::State(io::Error::other(error)))?;
         let shell =
@@ -70,7 +71,7 @@ impl WindowsConfinement {
                 source: io::Error::other(format!("the trial ended with {:?}", end.exit)),
             });
         }
-        let guarded = super::rights::read_list(&outside.join("guarded.txt"));
+        let guarded = read_list(&outside.join("guarded.txt"));
         Ok(Held {
             writes: !outside.join("written.txt").exists(),
             removes: outside.join("kept.txt").exists() && guarded.is_ok_and(|list| list == guarded_before),
@@ -174,11 +175,16 @@ const REMEDY: &str = "For a full sandbox keep the project in WSL 2 and run Paddo
 
 fn facts(probe: &Result<Held, SandboxError>) -> SandboxFacts {
     let mut holds: Vec<String> = vec![
-        "Processes and memory of a command are limited, and it sees neither clipboard nor windows of others."
-            .into(),
+        "Processes and memory of a command are limited.".into(),
         "Only listed environment values reach a command.".into(),
     ];
     let mut gaps: Vec<String> = Vec::new();
+    if can_keep_windows_apart() {
+        holds.push("A command reaches neither the clipboard nor windows of others.".into());
+    } else {
+        let gap = "A command can use the clipboard and reach windows of others, because Paddock was started in a job.";
+        gaps.push(gap.into());
+    }
     let is_held = match probe {
         Ok(held) => {
             for claim in CLAIMS {

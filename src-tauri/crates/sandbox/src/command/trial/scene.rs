@@ -16,6 +16,7 @@ pub(crate) struct TrialFolder(pub(crate) PathBuf);
 impl TrialFolder {
     pub(crate) fn make() -> io::Result<Self> {
         let path = std::env::temp_dir().join(format!("paddock-trial-{}", marker()));
+        #[cfg_attr(not(unix), allow(unused_mut, reason = "only Unix has a mode to set"))]
         let mut builder = std::fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
