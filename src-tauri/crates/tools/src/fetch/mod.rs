@@ -175,6 +175,9 @@ async fn report(answer: Answer, target: &Target, cx: &CallContext) -> Result<Cal
     head.push_str("]\n");
     let (text, total_bytes) = outcome::beginning(&whole, cx).await;
     let mut text = head + &text;
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
     if answer.is_cut {
         text.push_str("[it is longer than 5 MB; the rest was not read]\n");
     }

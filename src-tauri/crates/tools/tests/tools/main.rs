@@ -5,8 +5,10 @@
 mod support;
 
 mod change;
+mod fetch;
 mod folder;
 mod loops;
+mod outside;
 mod patch;
 mod read;
 mod registry;
