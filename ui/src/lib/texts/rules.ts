@@ -204,6 +204,7 @@ export const page = {
   edit: 'Edit…',
   remove: 'Remove',
   removed: (words: string): string => `Removed: ${words}. It is asked again from now on.`,
+  removedAsk: (words: string): string => `Removed: ${words}. The autonomy decides again.`,
   removedNever: (words: string): string => `Removed: ${words}. It is no longer refused.`,
   undo: 'Undo',
   safeTitle: 'Safe list',
@@ -231,18 +232,17 @@ export const page = {
 export const add = {
   title: 'Add a rule',
   editTitle: 'Edit a rule',
-  example: 'An example of the command',
-  exampleHint: 'Each word becomes a chip that you can widen.',
+  field: {
+    command: { label: 'An example of the command', hint: 'Each word becomes a chip that you can widen.' },
+    host: { label: 'Host', hint: 'For example api.example.com, or *.example.com for all below it.' },
+    outside: { label: 'Path outside of the project', hint: 'The whole path. A folder ends in /.' },
+    write_path: { label: 'Path in the project', hint: 'For example docs/notes.md. A folder ends in /.' },
+  },
   notSplit: 'This cannot be told apart into words.',
-  host: 'Host',
-  hostHint: 'For example api.example.com, or *.example.com for all below it.',
-  outside: 'Path outside of the project',
-  outsideHint: 'The whole path. A folder ends in /.',
   write: 'Allow writing there as well',
-  path: 'Path in the project',
-  pathHint: 'For example docs/notes.md; a folder ends in /.',
   save: 'Keep rule',
   saveWide: 'Keep the wide rule',
+  back: 'Back',
   cancel: 'Cancel',
 } as const
 
@@ -254,10 +254,8 @@ export const transfer = {
   refused: (why: string): string => `cannot be kept: ${why}`,
   wide: 'wide',
   known: 'is there already',
-  everywhere: 'all projects',
   add: (n: number): string => `Add ${counted(n, 'rule', 'rules')}`,
   cancel: 'Cancel',
-  added: (n: number): string => `${counted(n, 'rule', 'rules')} added.`,
 } as const
 
 export const grants = {
@@ -267,6 +265,4 @@ export const grants = {
   placesNone: 'None. Each one is asked for.',
   revoke: 'Revoke',
   revokeOf: (words: string): string => `Revoke ${words}`,
-  revoked: (words: string): string => `Revoked: ${words}.`,
-  intro: 'Allowed beforehand in this project. Reading and writing are apart.',
 } as const

@@ -11,7 +11,7 @@ import type {
 } from '$lib/protocol'
 
 /** The pages of the settings, in the order of the list. */
-export type SettingsPage = 'general' | 'models' | 'limits' | 'notifications' | 'sandbox' | 'about'
+export type SettingsPage = 'general' | 'models' | 'limits' | 'rules' | 'notifications' | 'sandbox' | 'about'
 
 export const settings = {
   title: 'Settings',
@@ -21,6 +21,7 @@ export const settings = {
     general: 'General',
     models: 'Models',
     limits: 'Limits',
+    rules: 'Rules',
     notifications: 'Notifications',
     sandbox: 'Sandbox and access',
     about: 'About',
