@@ -65,7 +65,11 @@ export function pathThrough(key: string, edges: readonly Edge[]): { bars: Set<st
   const lit = new Set<Edge>()
   const walk = (near: 'from' | 'to', far: 'from' | 'to'): void => {
     const byEnd = new Map<string, Edge[]>()
-    for (const edge of edges) byEnd.set(edge[near], [...(byEnd.get(edge[near]) ?? []), edge])
+    for (const edge of edges) {
+      const list = byEnd.get(edge[near])
+      if (list === undefined) byEnd.set(edge[near], [edge])
+      else list.push(edge)
+    }
     const waiting = [key]
     const seen = new Set(waiting)
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {

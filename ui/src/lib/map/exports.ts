@@ -115,8 +115,10 @@ function element(shape: Shape, colour: (ink: Ink) => string): string {
       const over = shape.pattern === undefined ? '' : `<rect ${place} fill="url(#${shape.pattern})"/>`
       return `<rect ${place} ${look}/>${over}`
     }
-    case 'path':
-      return `<path d="${shape.d}" ${look}/>`
+    case 'path': {
+      const over = shape.pattern === undefined ? '' : `<path d="${shape.d}" fill="url(#${shape.pattern})"/>`
+      return `<path d="${shape.d}" ${look}/>${over}`
+    }
     case 'text': {
       const weight = shape.strong === true ? ' font-weight="600"' : ''
       return `<text x="${shape.x}" y="${shape.y}" text-anchor="${shape.anchor ?? 'start'}" ${look}${weight}>${escaped(shape.text)}</text>`

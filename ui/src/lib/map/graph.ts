@@ -2,6 +2,7 @@
 import { pathThrough, type Edge } from './edges'
 import {
   fitted,
+  joined,
   laneInk,
   outcomeInk,
   outcomeMark,
@@ -22,16 +23,22 @@ export interface GraphWords {
 }
 
 export interface GraphOptions {
-  width: number
-  /** Grows nodes and their distances. */
-  zoom: number
   /** The seen part, in pixels from the top; everything when absent. */
   seen?: { from: number; to: number }
   selected?: string | undefined
   words: GraphWords
 }
 
-interface Node extends Hit {
+/** Where the nodes stand. */
+export interface GraphLayout {
+  nodes: readonly Node[]
+  byKey: ReadonlyMap<string, Node>
+  width: number
+  height: number
+  zoom: number
+}
+
+export interface Node extends Hit {
   bar: MapBar
 }
 
@@ -52,11 +59,7 @@ const outcomeFill: Record<ItemStatus, Ink> = {
 }
 
 /** Where every node of the graph stands; the width decides how many calls stand side by side. */
-export function placed(
-  bars: readonly MapBar[],
-  width: number,
-  zoom: number,
-): { nodes: Node[]; height: number } {
+export function placed(bars: readonly MapBar[], width: number, zoom: number): GraphLayout {
   const left = MARGIN + (HEAD.width + GAP.x) * zoom
   const step = (NODE.width + GAP.x) * zoom
   const columns = Math.max(1, Math.floor((width - left - MARGIN + GAP.x * zoom) / step))
@@ -82,7 +85,13 @@ export function placed(
     })
     y += Math.max(1, Math.ceil(rest.length / columns)) * line + GAP.y * zoom
   }
-  return { nodes, height: y + MARGIN - GAP.y * zoom }
+  return {
+    nodes,
+    byKey: new Map(nodes.map((node) => [node.key, node])),
+    width,
+    height: y + MARGIN - GAP.y * zoom,
+    zoom,
+  }
 }
 
 /** Bars of each iteration, the answer first; messages are not part of the graph. */
@@ -98,57 +107,40 @@ function groupsOf(bars: readonly MapBar[]): MapBar[][] {
   return [...groups.entries()].sort(([one], [other]) => one - other).map(([, group]) => group)
 }
 
-export function graphPicture(
-  bars: readonly MapBar[],
-  edges: readonly Edge[],
-  options: GraphOptions,
-): Picture {
-  const { nodes, height } = placed(bars, options.width, options.zoom)
-  const byKey = new Map(nodes.map((node) => [node.key, node]))
-  const lit =
-    options.selected === undefined || !byKey.has(options.selected)
-      ? undefined
-      : pathThrough(options.selected, edges)
-  const { seen } = options
+export function graphPicture(layout: GraphLayout, edges: readonly Edge[], options: GraphOptions): Picture {
+  const { nodes, byKey, height, width, zoom } = layout
+  const { seen, selected } = options
   const near = (from: number, to: number): boolean =>
-    seen === undefined || (to >= seen.from - 40 && from <= seen.to + 40)
-  const shapes: Shape[] = []
-  const spine = nodes.filter((node) => node.bar.subject === 'answer')
-  spine.forEach((node, place) => {
-    const next = spine[place + 1]
-    const x = node.x + node.width / 2
-    if (next !== undefined && near(node.y, next.y)) {
-      const dim = lit !== undefined
-      shapes.push({
-        shape: 'path',
-        d: `M${x} ${node.y + node.height}V${next.y}`,
-        stroke: 'border-subtle',
-        strokeWidth: 2,
-        dim,
-      })
-    }
-  })
+    seen === undefined || (to >= seen.from && from <= seen.to)
+  const lit = selected === undefined || !byKey.has(selected) ? undefined : pathThrough(selected, edges)
+  const lines: Shape[] = spineOf(nodes, lit !== undefined, near)
   for (const edge of edges) {
     const from = byKey.get(edge.from)
     const to = byKey.get(edge.to)
-    if (
-      from === undefined ||
-      to === undefined ||
-      !near(Math.min(from.y, to.y), Math.max(from.y, to.y) + to.height)
-    )
-      continue
-    shapes.push(...edgeShapes(edge, from, to, lit === undefined ? undefined : lit.edges.has(edge)))
+    if (from === undefined || to === undefined) continue
+    if (!near(Math.min(from.y, to.y), Math.max(from.y, to.y) + to.height)) continue
+    lines.push(...edgeShapes(edge, from, to, lit?.edges.has(edge)))
   }
   const shown = nodes.filter((node) => near(node.y, node.y + node.height))
-  for (const node of shown) {
-    shapes.push(...nodeShapes(node, options, lit !== undefined && !lit.bars.has(node.key)))
-  }
-  return {
-    shapes,
-    hits: shown.map(({ key, x, y, width, height: h }) => ({ key, x, y, width, height: h })),
-    width: options.width,
-    height,
-  }
+  const drawn = shown.flatMap((node) =>
+    nodeShapes(node, options, zoom, lit !== undefined && !lit.bars.has(node.key)),
+  )
+  return { shapes: [...joined(lines), ...drawn], hits: shown, width, height }
+}
+
+/** The line from iteration to iteration. */
+function spineOf(
+  nodes: readonly Node[],
+  dim: boolean,
+  near: (from: number, to: number) => boolean,
+): PathShape[] {
+  const answers = nodes.filter((node) => node.bar.subject === 'answer')
+  return answers.flatMap((node, place) => {
+    const next = answers[place + 1]
+    if (next === undefined || !near(node.y, next.y)) return []
+    const d = `M${node.x + node.width / 2} ${node.y + node.height}V${next.y}`
+    return [{ shape: 'path', d, stroke: 'border-subtle', strokeWidth: 2, dim }]
+  })
 }
 
 const edgeLook: Record<Edge['kind'], { stroke: Ink; dash?: string }> = {
@@ -196,11 +188,11 @@ function arrow(x: number, y: number, way: 'right' | 'down' | 'left', fill: Ink, 
   return { shape: 'path', d, fill, dim }
 }
 
-function nodeShapes(node: Node, options: GraphOptions, dim: boolean): Shape[] {
+function nodeShapes(node: Node, options: GraphOptions, zoom: number, dim: boolean): Shape[] {
   const { bar, x, y, width, height } = node
-  const { words, zoom } = options
+  const { words } = options
   const isSelected = node.key === options.selected
-  const { ink, pattern } = laneInk[bar.lane]
+  const { ink } = laneInk[bar.lane]
   const outline: PathShape = {
     shape: 'path',
     d: outlineOf(bar.lane, bar.subject === 'answer', x, y, width, height),
@@ -216,18 +208,6 @@ function nodeShapes(node: Node, options: GraphOptions, dim: boolean): Shape[] {
     shapes.push({ shape: 'rect', ...around, stroke: 'border-focus', strokeWidth: 2 })
   }
   shapes.push(outline)
-  if (pattern !== undefined) {
-    shapes.push({
-      shape: 'rect',
-      x: x + 8,
-      y: y + height - 5 * zoom,
-      width: width - 16,
-      height: 3 * zoom,
-      fill: ink,
-      pattern,
-      dim,
-    })
-  }
   if (zoom < 0.6) return shapes
   const middle = y + height / 2
   if (bar.subject === 'answer') {

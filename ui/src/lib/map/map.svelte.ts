@@ -7,8 +7,6 @@ import { tickingNow } from '$lib/clock.svelte'
 import type { OpenSession } from '$lib/timeline/timeline.svelte'
 import { axisOf, placeOf } from './axis'
 import { edgesOf } from './edges'
-import { placed } from './graph'
-import type { Hit } from './shapes'
 import { everything, filtered, neighbour, type Filter, type Sorting } from './rows'
 import { laneOrder, turnMap, turnsOf, type Lane, type MapBar, type TurnMap } from './turn'
 
@@ -130,11 +128,6 @@ export class MapDesk {
     const at = placeOf(axis, bar.span.from) / axis.length
     const seen = 1 / this.zoom
     if (at < this.start || at > this.start + seen) this.panTo(at - seen / 4)
-  }
-
-  /** Where the graph of a width has the node of a bar. */
-  nodePlace(key: string, width: number): Hit | undefined {
-    return placed(this.bars, width, this.graphZoom).nodes.find((node) => node.key === key)
   }
 
   toggleLane(lane: Lane): void {

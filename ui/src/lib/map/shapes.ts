@@ -88,6 +88,51 @@ export interface TextShape extends Common {
 
 export type Shape = RectShape | PathShape | TextShape
 
+const rectPath = ({ x, y, width, height, radius = 0 }: RectShape): string => {
+  const r = width > 5 ? Math.min(radius, height / 2) : 0
+  if (r === 0) return `M${x} ${y}h${width}v${height}h${-width}z`
+  const arc = (dx: number, dy: number): string => `a${r} ${r} 0 0 1 ${dx} ${dy}`
+  return `M${x + r} ${y}h${width - 2 * r}${arc(r, r)}v${height - 2 * r}${arc(-r, r)}h${2 * r - width}${arc(-r, -r)}v${2 * r - height}${arc(r, -r)}z`
+}
+
+/**
+ * The same picture with one path for all shapes that look alike: thousands of bars cost the page no more than a few.
+ * Shapes must not lie upon each other, except what is drawn as trouble: that comes last.
+ */
+export function joined(shapes: readonly Shape[]): Shape[] {
+  const alike = new Map<string, PathShape>()
+  const texts: TextShape[] = []
+  for (const shape of shapes) {
+    if (shape.shape === 'text') {
+      texts.push(shape)
+      continue
+    }
+    const { fill, stroke, strokeWidth, dash, pattern, dim } = shape
+    const look = [fill, stroke, strokeWidth, dash, pattern, dim].join()
+    const d = shape.shape === 'rect' ? rectPath(shape) : shape.d
+    const one = alike.get(look)
+    if (one === undefined) alike.set(look, shape.shape === 'rect' ? pathOf(shape, d) : { ...shape })
+    else one.d += d
+  }
+  const paths = [...alike.values()]
+  const isTrouble = (path: PathShape): boolean => path.stroke === 'danger-text'
+  return [...paths.filter((path) => !isTrouble(path)), ...paths.filter(isTrouble), ...texts]
+}
+
+function pathOf(rect: RectShape, d: string): PathShape {
+  const { fill, stroke, strokeWidth, dash, pattern, dim } = rect
+  return {
+    shape: 'path',
+    d,
+    ...(fill === undefined ? {} : { fill }),
+    ...(stroke === undefined ? {} : { stroke }),
+    ...(strokeWidth === undefined ? {} : { strokeWidth }),
+    ...(dash === undefined ? {} : { dash }),
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(dim === undefined ? {} : { dim }),
+  }
+}
+
 /** Where a bar or node can be pressed. */
 export interface Hit {
   key: string

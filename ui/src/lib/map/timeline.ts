@@ -2,6 +2,7 @@
 import { placeOf, ticksOf, type Axis } from './axis'
 import {
   fitted,
+  joined,
   laneInk,
   outcomeInk,
   outcomeMark,
@@ -29,6 +30,8 @@ export interface TimelineOptions {
   /** Where the seen part begins on the axis, and how many pixels a millisecond takes. */
   from: number
   scale: number
+  /** Height of a row; {@link ROW} when absent. */
+  row?: number
   selected?: string | undefined
   words: TimelineWords
 }
@@ -36,9 +39,9 @@ export interface TimelineOptions {
 /** Width of the column with the names of the lanes. */
 export const LABELS = 88
 const HEAD = 38
-const ROW = 20
+/** Least height of a row, in pixels. */
+export const ROW = 20
 const PAD = 6
-const BAR = 12
 const THIN = 6
 /** So that a call of a few milliseconds can be seen and pressed. */
 const LEAST = 3
@@ -52,7 +55,7 @@ interface LaneRows {
 }
 
 /** Bars of each lane in rows, so that none lies upon another. The zoom changes nothing of it. */
-export function packed(bars: readonly MapBar[]): LaneRows[] {
+export function packed(bars: readonly MapBar[], height = ROW): LaneRows[] {
   const lanes: LaneRows[] = []
   let y = HEAD
   for (const lane of laneOrder) {
@@ -66,35 +69,76 @@ export function packed(bars: readonly MapBar[]): LaneRows[] {
       else rows.at(-1)?.push(bar)
     }
     lanes.push({ lane, y, rows })
-    y += rows.length * ROW + PAD
+    y += rows.length * height + PAD
   }
   return lanes
 }
 
 export function timelinePicture(map: TurnMap, axis: Axis, options: TimelineOptions): Picture {
-  const lanes = packed(map.bars)
+  const row = options.row ?? ROW
+  const lanes = packed(map.bars, row)
   const last = lanes.at(-1)
-  const height = (last === undefined ? HEAD : last.y + last.rows.length * ROW) + PAD
+  const height = (last === undefined ? HEAD : last.y + last.rows.length * row) + PAD
   const x = (moment: number): number => LABELS + (placeOf(axis, moment) - options.from) * options.scale
-  const drawing: Drawing = { shapes: [], hits: [], x, height, options }
+  const drawing: Drawing = {
+    shapes: [],
+    chosen: [],
+    hits: [],
+    x,
+    height,
+    options,
+    row,
+    bar: Math.round(row * 0.6),
+    cuts: cutsOf(axis, options),
+    decisions: [],
+  }
   drawGrid(drawing, axis, lanes)
   drawIterations(drawing, map)
+  const ground = joined(drawing.shapes)
+  drawing.shapes = []
+  drawing.decisions = decisionsOf(drawing, map.bars)
   for (const { y, rows, lane } of lanes) {
-    rows.forEach((row, place) => drawRow(drawing, row, y + place * ROW + PAD / 2))
-    if (lane === 'you') drawDecisions(drawing, map.bars, y + PAD / 2)
+    rows.forEach((bars, place) => drawRow(drawing, bars, y + place * row + PAD / 2))
+    if (lane === 'you') drawDecisions(drawing, y + PAD / 2)
   }
-  if (!lanes.some(({ lane }) => lane === 'you')) drawDecisions(drawing, map.bars, HEAD - 14)
-  drawCuts(drawing, axis)
+  const bars = joined(drawing.shapes)
+  drawing.shapes = []
+  drawCuts(drawing)
   drawLabels(drawing, lanes)
-  return { shapes: drawing.shapes, hits: drawing.hits, width: options.width, height }
+  return {
+    shapes: [...ground, ...drawing.chosen, ...bars, ...drawing.shapes],
+    hits: drawing.hits,
+    width: options.width,
+    height,
+  }
 }
 
 interface Drawing {
   shapes: Shape[]
+  /** What marks the selected bar, below it. */
+  chosen: Shape[]
   hits: Hit[]
   x: (moment: number) => number
   height: number
   options: TimelineOptions
+  /** Heights of a row and of a bar in it. */
+  row: number
+  bar: number
+  cuts: readonly Cut[]
+  decisions: readonly { x: number; ink: Ink }[]
+}
+
+/** Where the axis is cut, and how long nothing worked there. */
+interface Cut {
+  x: number
+  millis: number
+}
+
+function cutsOf(axis: Axis, { from, scale, width }: TimelineOptions): Cut[] {
+  return axis.stretches.flatMap((stretch) => {
+    const x = LABELS + (stretch.at + stretch.length / 2 - from) * scale
+    return stretch.cut && x > LABELS + 6 && x < width - 6 ? [{ x, millis: stretch.to - stretch.from }] : []
+  })
 }
 
 const seen = ({ options }: Drawing, from: number, to: number): boolean =>
@@ -108,7 +152,8 @@ function drawGrid(drawing: Drawing, axis: Axis, lanes: readonly LaneRows[]): voi
     const place = LABELS + (at - from) * scale
     if (place < LABELS - 1 || place > width) continue
     shapes.push({ shape: 'path', d: `M${place} 18V${height}`, stroke: 'border-subtle' })
-    const anchor = place > width - 20 ? 'end' : 'middle'
+    if (drawing.cuts.some((cut) => Math.abs(cut.x - place) < 70)) continue
+    const anchor = place > width - 20 ? 'end' : place < LABELS + 20 ? 'start' : 'middle'
     shapes.push({ shape: 'text', x: place, y: 12, text: words.clock(elapsed), fill: 'text-faint', anchor })
   }
   for (const { y } of lanes.slice(1)) {
@@ -119,12 +164,15 @@ function drawGrid(drawing: Drawing, axis: Axis, lanes: readonly LaneRows[]): voi
 function drawIterations(drawing: Drawing, map: TurnMap): void {
   const { shapes, height, x } = drawing
   let free = LABELS - 4
+  let drawn = -Infinity
   for (const { iteration, at } of map.iterations) {
     const place = x(at)
-    if (!seen(drawing, place, place)) continue
+    // Lines closer than this would only be a grey veil.
+    if (!seen(drawing, place, place) || place - drawn < 6) continue
+    drawn = place
     shapes.push({ shape: 'path', d: `M${place} 22V${height}`, stroke: 'border-control', dash: '1 3' })
     const text = String(iteration)
-    if (place < free) continue
+    if (place < free || place + textWidth(text) > drawing.options.width) continue
     shapes.push({ shape: 'text', x: place + 2, y: 30, text, fill: 'text-muted' })
     free = place + textWidth(text) + 6
   }
@@ -133,17 +181,23 @@ function drawIterations(drawing: Drawing, map: TurnMap): void {
 function drawRow(drawing: Drawing, row: readonly MapBar[], y: number): void {
   const { options, x } = drawing
   let drawnTo = -Infinity
+  let troubleTo = -Infinity
   row.forEach((bar, place) => {
     const from = x(bar.lead?.from ?? bar.span.from)
     const to = Math.max(x(bar.span.to), x(bar.span.from) + LEAST)
     // What adds less than a pixel to what is drawn already is not drawn once more.
-    const adds = to - drawnTo >= 0.75 || bar.key === options.selected
+    // Trouble is never covered by what went well.
+    const trouble = bar.outcome === 'failed' || bar.outcome === 'rejected'
+    const adds = to - (trouble ? troubleTo : drawnTo) >= 0.75 || bar.key === options.selected
     if (!adds || !seen(drawing, from, to)) return
     drawBar(drawing, bar, y)
     drawnTo = Math.max(drawnTo, to)
+    if (trouble) troubleTo = to
     const next = row[place + 1]
     const end = next === undefined ? options.width : x(next.lead?.from ?? next.span.from)
-    drawName(drawing, bar, to + 5, Math.min(end, options.width) - to - 11, y)
+    const stops = [...drawing.cuts, ...(bar.lane === 'you' ? drawing.decisions : [])].map((one) => one.x - 8)
+    const stop = Math.min(end, options.width, ...stops.filter((one) => one > to - 4))
+    drawName(drawing, bar, to + 5, stop - to - 11, y)
   })
 }
 
@@ -152,8 +206,8 @@ function drawBar(drawing: Drawing, bar: MapBar, y: number): void {
   const left = Math.max(LABELS, x(bar.span.from))
   const right = Math.min(options.width, Math.max(x(bar.span.to), x(bar.span.from) + LEAST))
   if (bar.key === options.selected) {
-    const whole = { x: left - 3, y: y - 1, width: right - left + 6, height: ROW - 4 }
-    shapes.push({
+    const whole = { x: left - 3, y: y - 1, width: right - left + 6, height: drawing.row - 4 }
+    drawing.chosen.push({
       shape: 'rect',
       ...whole,
       radius: 4,
@@ -162,7 +216,8 @@ function drawBar(drawing: Drawing, bar: MapBar, y: number): void {
       strokeWidth: 2,
     })
   }
-  if (right > LABELS) hits.push({ key: bar.key, x: left, y: y - 2, width: right - left, height: ROW - 2 })
+  if (right > LABELS)
+    hits.push({ key: bar.key, x: left, y: y - 2, width: right - left, height: drawing.row - 2 })
   if (bar.subject === 'message' || bar.subject === 'undo') {
     drawPoint(drawing, x(bar.span.from), y, bar.subject === 'undo' ? 'text-muted' : 'accent-text')
     return
@@ -171,34 +226,40 @@ function drawBar(drawing: Drawing, bar: MapBar, y: number): void {
     line(drawing, bar.lead.from, bar.busy?.from ?? bar.span.to, y, 'accent-text', true)
   else if (bar.busy !== undefined) line(drawing, bar.span.from, bar.busy.from, y, 'border-control', false)
   if (bar.wait !== undefined)
-    piece(drawing, bar.wait, y + 2, BAR, { fill: 'warn-tint', stroke: 'warn-text', pattern: 'wait' })
+    piece(drawing, bar.wait, y + 2, drawing.bar, { fill: 'warn-tint', stroke: 'warn-text', pattern: 'wait' })
   for (const retry of bar.retries) line(drawing, retry.from, retry.to, y, 'warn-text', true)
   if (bar.busy !== undefined) drawBusy(drawing, bar, bar.busy, y)
   else if (bar.wait === undefined && bar.subject === 'call') {
-    piece(drawing, { from: bar.span.to, to: bar.span.to }, y + 2, BAR, { fill: outcomeInk[bar.outcome] })
+    piece(drawing, { from: bar.span.to, to: bar.span.to }, y + 2, drawing.bar, {
+      fill: outcomeInk[bar.outcome],
+    })
   }
 }
 
 function drawBusy(drawing: Drawing, bar: MapBar, busy: { from: number; to: number }, y: number): void {
   const { ink, pattern } = laneInk[bar.lane]
   if (bar.subject === 'answer') {
-    piece(drawing, busy, y + 2, BAR, {
+    piece(drawing, busy, y + 2, drawing.bar, {
       fill: 'accent-tint',
       stroke: bar.outcome === 'failed' ? 'danger-text' : ink,
     })
     return
   }
   const thin = bar.lane === 'read' || bar.lane === 'model'
-  const top = thin ? y + 2 + (BAR - THIN) / 2 : y + 2
+  const top = thin ? y + 2 + (drawing.bar - THIN) / 2 : y + 2
   const trouble = bar.outcome === 'failed' || bar.outcome === 'outcome_unknown'
-  piece(drawing, busy, top, thin ? THIN : BAR, {
+  piece(drawing, busy, top, thin ? THIN : drawing.bar, {
     fill: ink,
     ...(trouble ? { stroke: 'danger-text', strokeWidth: 1.5 } : {}),
     ...(pattern === undefined ? {} : { pattern }),
   })
   const left = drawing.x(busy.from)
   if (bar.lane === 'command' && left > LABELS && drawing.x(busy.to) - left > 8) {
-    drawing.shapes.push({ shape: 'path', d: `M${left} ${top + 2}l4 4l-4 4z`, fill: 'bg-canvas' })
+    drawing.shapes.push({
+      shape: 'path',
+      d: `M${left} ${top + drawing.bar / 2 - 4}l4 4l-4 4z`,
+      fill: 'bg-canvas',
+    })
   }
 }
 
@@ -226,22 +287,22 @@ function piece(
 }
 
 function line(drawing: Drawing, from: number, to: number, y: number, stroke: Ink, dotted: boolean): void {
-  const { shapes, x, options } = drawing
+  const { shapes, x, options, bar } = drawing
   const left = Math.max(LABELS, x(from))
   const right = Math.min(options.width, x(to))
   if (right - left < 1) return
   shapes.push({
     shape: 'path',
-    d: `M${left} ${y + 8}H${right}`,
+    d: `M${left} ${y + 2 + bar / 2}H${right}`,
     stroke,
     strokeWidth: 1.5,
     ...(dotted ? { dash: '2 2' } : {}),
   })
 }
 
-function drawPoint({ shapes, options }: Drawing, x: number, y: number, fill: Ink): void {
+function drawPoint({ shapes, options, bar }: Drawing, x: number, y: number, fill: Ink): void {
   if (x < LABELS || x > options.width) return
-  shapes.push({ shape: 'path', d: `M${x} ${y + 3}l5 10h-10z`, fill })
+  shapes.push({ shape: 'path', d: `M${x} ${y + bar / 2 - 3}l5 10h-10z`, fill })
 }
 
 /** What stands beside a bar: its target in short, and how it ended. */
@@ -259,41 +320,50 @@ function drawName(drawing: Drawing, bar: MapBar, x: number, room: number, y: num
           .filter((part) => part !== '')
           .join(' ')
   const text = fitted(said, Math.min(room, 220))
-  if (text === '') return
+  if (text === '' || (bar.subject === 'message' && text !== said)) return
   const trouble = bar.outcome === 'failed' || bar.outcome === 'rejected'
-  drawing.shapes.push({ shape: 'text', x, y: y + 12, text, fill: trouble ? 'danger-text' : 'text-muted' })
+  drawing.shapes.push({
+    shape: 'text',
+    x,
+    y: y + 6 + drawing.bar / 2,
+    text,
+    fill: trouble ? 'danger-text' : 'text-muted',
+  })
 }
 
-function drawDecisions(drawing: Drawing, bars: readonly MapBar[], y: number): void {
+function decisionsOf(drawing: Drawing, bars: readonly MapBar[]): { x: number; ink: Ink }[] {
+  return bars.flatMap(({ decided, wait, span, busy }) => {
+    const x = drawing.x(wait?.to ?? busy?.from ?? span.to)
+    return decided === undefined || !seen(drawing, x, x)
+      ? []
+      : [{ x, ink: decided === 'approved' ? ('ok-text' as const) : ('danger-text' as const) }]
+  })
+}
+
+function drawDecisions(drawing: Drawing, y: number): void {
   let drawnTo = -Infinity
-  for (const { decided, wait, span, busy } of bars) {
-    if (decided === undefined) continue
-    const at = drawing.x(wait?.to ?? busy?.from ?? span.to)
-    if (at - drawnTo < 1 || !seen(drawing, at, at)) continue
-    drawPoint(drawing, at, y, decided === 'approved' ? 'ok-text' : 'danger-text')
-    drawnTo = at
+  for (const { x, ink } of drawing.decisions) {
+    if (x - drawnTo < 1) continue
+    drawPoint(drawing, x, y, ink)
+    drawnTo = x
   }
 }
 
-function drawCuts({ shapes, height, options }: Drawing, axis: Axis): void {
-  for (const { at, length, cut, from, to } of axis.stretches) {
-    const left = LABELS + (at - options.from) * options.scale
-    const right = left + length * options.scale
-    if (!cut || right < LABELS || left > options.width) continue
-    const x = (left + right) / 2
-    if (x < LABELS + 6 || x > options.width - 6) continue
+function drawCuts({ shapes, height, options, cuts }: Drawing): void {
+  const down = height - 18
+  for (const { x, millis } of cuts) {
     shapes.push(
-      { shape: 'path', d: `M${x - 7} ${height}l8 ${18 - height}h7l-8 ${height - 18}z`, fill: 'bg-inset' },
+      { shape: 'path', d: `M${x - 6} ${height}l6 ${-down}h6l-6 ${down}z`, fill: 'bg-canvas' },
       {
         shape: 'path',
-        d: `M${x - 7} ${height}l8 ${18 - height}M${x} ${height}l8 ${18 - height}`,
+        d: `M${x - 6} ${height}l6 ${-down}M${x} ${height}l6 ${-down}`,
         stroke: 'border-control',
       },
       {
         shape: 'text',
-        x: x + 4,
+        x: x + 3,
         y: 12,
-        text: options.words.pause(to - from),
+        text: options.words.pause(millis),
         fill: 'text-muted',
         anchor: 'middle',
       },
@@ -302,11 +372,11 @@ function drawCuts({ shapes, height, options }: Drawing, axis: Axis): void {
 }
 
 /** The names of the lanes, over what was moved out of sight to the left. */
-function drawLabels({ shapes, height, options }: Drawing, lanes: readonly LaneRows[]): void {
-  shapes.push({ shape: 'rect', x: 0, y: 0, width: LABELS - 4, height, fill: 'bg-canvas' })
+function drawLabels({ shapes, height, options, bar }: Drawing, lanes: readonly LaneRows[]): void {
+  shapes.push({ shape: 'rect', x: 0, y: 0, width: LABELS - 6, height, fill: 'bg-canvas' })
   for (const { lane, y } of lanes) {
     const text = options.words.lane[lane]
-    shapes.push({ shape: 'text', x: 8, y: y + PAD / 2 + 12, text, fill: 'text-default' })
+    shapes.push({ shape: 'text', x: 8, y: y + PAD / 2 + 6 + bar / 2, text, fill: 'text-default' })
     if (y > HEAD) shapes.push({ shape: 'path', d: `M0 ${y}H${LABELS - 4}`, stroke: 'border-subtle' })
   }
 }

@@ -51,8 +51,8 @@ export const composer = {
   doneWhen: {
     label: 'When a turn is done',
     unset: 'Done when…',
-    prefix: 'Done when',
-    is: (command: string): string => `Done when ${command} succeeds`,
+    prefix: 'Done when:',
+    is: (command: string): string => `Done when: ${command} succeeds`,
     field: 'A turn is done when this command succeeds',
     placeholder: 'npm test',
     why: 'Paddock runs it when the agent says that it is done with changes, and tells the agent what failed. After several failures it asks you.',

@@ -51,7 +51,6 @@ export const map = {
     `${page} of the turn. Arrow keys go from entry to entry, Enter shows all facts, T shows the table.`,
   previous: 'Previous entry',
   next: 'Next entry',
-  choose: 'Choose an entry to see its facts.',
   details: 'All facts',
   show: 'Show in the timeline',
   raw: 'Show raw',
