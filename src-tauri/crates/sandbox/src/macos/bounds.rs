@@ -47,7 +47,6 @@ pub(super) fn bounds(
     network: Reachable,
 ) -> Bounds {
     let project = spec.root.path().to_owned();
-    let below = |path: &RelativePath| project.join(path.as_str());
     let toolchains = HOME_VISIBLE
         .iter()
         .map(|name| home.join(name))
@@ -69,15 +68,19 @@ pub(super) fn bounds(
     }
     readable.sort();
     readable.dedup();
-    let (guarded, kept) = if spec.root.reach().git_internals {
-        (vec![project.join(".paddock")], Vec::new())
-    } else {
-        guarded(guard, &project)
+    let hidden: &[RelativePath] = match spec.secret_files {
+        SecretFiles::Hidden => &guard.secrets,
+        SecretFiles::Readable => &[],
     };
-    let hidden = match spec.secret_files {
-        SecretFiles::Hidden => guard.secrets.iter().map(below).collect(),
-        SecretFiles::Readable => Vec::new(),
+    let (guarded, kept) = protected(guard, hidden, spec.root.reach().git_internals);
+    let absolute = |paths: &[RelativePath]| -> Vec<PathBuf> {
+        paths.iter().map(|path| project.join(path.as_str())).collect()
     };
+    let mut guarded = absolute(&guarded);
+    let settings = project.join(".paddock");
+    if !guarded.contains(&settings) {
+        guarded.push(settings);
+    }
     Bounds {
         project: project.clone(),
         read_only: spec.root.reach().read_only,
@@ -85,38 +88,40 @@ pub(super) fn bounds(
         readable,
         writable,
         guarded,
-        kept,
-        hidden,
+        kept: absolute(&kept),
+        hidden: absolute(hidden),
         network,
     }
 }
 
-/// What stays as it is, and what stays where it is: whoever may move a folder moves what is protected in it away.
-fn guarded(guard: &Guard, project: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let mut guarded: Vec<RelativePath> = guard.protected.clone();
-    // In a repository that was there before, also what is missing: no command has to add it.
-    guarded.extend(
-        guard
-            .pinned
-            .iter()
-            .flat_map(|repository| GUARDED.iter().filter_map(|name| repository.join(name).ok())),
-    );
-    let mut kept: Vec<RelativePath> = guard.pinned.clone();
-    for path in &guarded {
+/// What stays as it is, and what stays where it is: whoever may move a folder moves what is protected in it away, and what
+/// is hidden in it to a name under which it is not.
+fn protected(
+    guard: &Guard,
+    hidden: &[RelativePath],
+    git_internals: bool,
+) -> (Vec<RelativePath>, Vec<RelativePath>) {
+    let (mut guarded, mut kept) = (Vec::new(), Vec::new());
+    if !git_internals {
+        guarded.clone_from(&guard.protected);
+        // In a repository that was there before, also what is missing: no command has to add it.
+        guarded.extend(
+            guard
+                .pinned
+                .iter()
+                .flat_map(|repository| GUARDED.iter().filter_map(|name| repository.join(name).ok())),
+        );
+        kept.clone_from(&guard.pinned);
+    }
+    for path in guarded.iter().chain(hidden) {
         kept.extend(std::iter::successors(path.parent(), RelativePath::parent));
     }
     kept.retain(|path| !path.is_root());
-    let absolute = |mut paths: Vec<RelativePath>| -> Vec<PathBuf> {
+    for paths in [&mut guarded, &mut kept] {
         paths.sort();
         paths.dedup();
-        paths.iter().map(|path| project.join(path.as_str())).collect()
-    };
-    let mut guarded = absolute(guarded);
-    let settings = project.join(".paddock");
-    if !guarded.contains(&settings) {
-        guarded.push(settings);
     }
-    (guarded, absolute(kept))
+    (guarded, kept)
 }
 
 /// The environment of a command: the allowed part of the own one with the private places, then what the person added.
@@ -166,7 +171,7 @@ pub(super) fn environment(
 /// Makes the private home of a project's commands with the names of what is readable in it. Only when it is new: later a
 /// command may have put a link anywhere in it, and nothing is made behind one.
 pub(super) fn make_home(folder: &Path, home: &Path) -> io::Result<PathBuf> {
-    if !folder.is_dir() {
+    if std::fs::symlink_metadata(folder).is_err() {
         let parent = folder.parent().unwrap_or(folder);
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -190,6 +195,10 @@ pub(super) fn make_home(folder: &Path, home: &Path) -> io::Result<PathBuf> {
             Err(_) if folder.is_dir() => {}
             other => other?,
         }
+    }
+    // A link in its place would make the profile about what it leads to.
+    if !std::fs::symlink_metadata(folder)?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
     }
     folder.canonicalize()
 }
@@ -221,6 +230,7 @@ mod tests {
         for name in [
             "shop/.git/info",
             "shop/sub/lib/.git/hooks",
+            "shop/deploy/keys",
             "shop/.vscode",
             "me/.rustup",
             "other",
@@ -233,6 +243,7 @@ mod tests {
             "shop/.git/HEAD",
             "shop/.git/config",
             "shop/.env",
+            "shop/deploy/keys/id_rsa",
             "shop/sub/lib/.git/HEAD",
         ] {
             std::fs::write(base.join(name), "").unwrap();
@@ -309,7 +320,13 @@ mod tests {
             !bounds.kept.contains(&bed.project("")),
             "the project itself is kept by its own rule"
         );
-        assert_eq!(bounds.hidden, [bed.project(".env")]);
+        assert_eq!(
+            bounds.hidden,
+            [bed.project(".env"), bed.project("deploy/keys/id_rsa")]
+        );
+        assert!(
+            bounds.kept.contains(&bed.project("deploy/keys")) && bounds.kept.contains(&bed.project("deploy"))
+        );
         assert_eq!(bounds.readable, [bed.home.join(".rustup")]);
     }
 
@@ -398,6 +415,12 @@ mod tests {
         std::fs::write(bed.home.join(".config/git/config"), "").unwrap();
         make_home(&folder, &bed.home).unwrap();
         assert!(!made.join(".rustup").exists());
+        std::fs::rename(&folder, bed.places.home.join("moved")).unwrap();
+        symlink(&bed.home, &folder).unwrap();
+        assert!(
+            make_home(&folder, &bed.home).is_err(),
+            "a link is not taken for the private home"
+        );
         assert_eq!(
             std::fs::read_dir(bed.place.path().join("other")).unwrap().count(),
             0

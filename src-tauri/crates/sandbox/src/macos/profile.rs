@@ -74,8 +74,6 @@ const BASE: &str = r##"(version 1)
   (sysctl-name "vm.loadavg")
   (sysctl-name "vm.pagesize"))
 (allow mach-lookup
-  (global-name "com.apple.cfprefsd.agent")
-  (global-name "com.apple.cfprefsd.daemon")
   (global-name "com.apple.system.notification_center")
   (global-name "com.apple.system.opendirectoryd.libinfo")
   (global-name "com.apple.system.opendirectoryd.membership"))
@@ -164,7 +162,8 @@ pub(super) fn profile(bounds: &Bounds, marker: &Marker) -> Profile {
         text: BASE.to_owned(),
         parameters: Vec::new(),
     };
-    writing.rule("allow file-read* file-map-executable file-clone", &fixed(SYSTEM));
+    writing.rule("allow file-read* file-map-executable", &fixed(SYSTEM));
+    writing.rule("allow file-clone", &files_of(&fixed(SYSTEM)));
     writing.rule("deny file-read* file-clone", &fixed(SYSTEM_DATA));
     // Allowed to nobody else and used by nobody: by it the processes of this run are told from all others.
     writing.line(&format!(
@@ -182,10 +181,8 @@ pub(super) fn profile(bounds: &Bounds, marker: &Marker) -> Profile {
 
     writing.rule("allow file-read-metadata", &literals(&above));
     let read = [&project[..], &own, &readable, &writable].concat();
-    writing.rule(
-        "allow file-read* file-map-executable file-clone",
-        &subpaths(&read),
-    );
+    writing.rule("allow file-read* file-map-executable", &subpaths(&read));
+    writing.rule("allow file-clone", &files_of(&subpaths(&read)));
     let changed = [&own[..], &writable].concat();
     writing.rule("allow file-write* file-link", &subpaths(&changed));
     if !bounds.read_only {
@@ -220,10 +217,9 @@ pub(super) fn profile(bounds: &Bounds, marker: &Marker) -> Profile {
         "deny file-read-data file-write* file-link file-clone",
         &both(&hidden),
     );
-    writing.rule(
-        "deny file-write-unlink",
-        &literals(&[&kept[..], &project].concat()),
-    );
+    // Whoever could replace one of these by a link would choose what the next command may change.
+    let in_place = [&kept[..], &project, &own, &writable].concat();
+    writing.rule("deny file-write-unlink", &literals(&in_place));
     let spellings = spellings(&bounds.project);
     if !spellings.is_empty() {
         let (project, any) = (subpaths(&project).join(" "), spellings.join("\n    "));
@@ -364,6 +360,14 @@ fn fixed(places: &[&str]) -> Vec<String> {
         .collect()
 }
 
+/// The files among these, without the folders: a clone of a folder holds everything below, also what is hidden.
+fn files_of(filters: &[String]) -> Vec<String> {
+    vec![format!(
+        "(require-all (vnode-type REGULAR-FILE) (require-any\n    {}))",
+        filters.join("\n    ")
+    )]
+}
+
 /// The thing itself, also where it does not exist yet, and what lies below.
 fn both(names: &[String]) -> Vec<String> {
     [literals(names), subpaths(names)].concat()
@@ -472,6 +476,7 @@ mod tests {
             "launchd",
             "appleevent",
             "job-creation",
+            "cfprefsd",
             "coreservices",
             "no-sandbox",
             "process-info* )",
@@ -525,6 +530,29 @@ mod tests {
         let last_allowed = text.rfind("(allow file-").unwrap();
         let first_denied = text.find("(deny file-write* file-link").unwrap();
         assert!(last_allowed < first_denied);
+    }
+
+    #[test]
+    fn places_cannot_be_replaced_and_folders_not_be_cloned() {
+        let bounds = Bounds {
+            writable: paths(&["/Users/me/other"]),
+            ..usual()
+        };
+        let text = profile(&bounds, &marker()).text;
+        let kept = part(&text, "deny file-write-unlink").concat();
+        for name in ["KEEP_0", "PROJECT_0", "OWN_0", "OWN_1", "WRITE_0"] {
+            assert!(kept.contains(&format!("(literal (param \"{name}\"))")), "{name}");
+        }
+        for rule in part(&text, "allow ")
+            .iter()
+            .filter(|rule| rule.contains("file-clone"))
+        {
+            assert!(
+                rule.starts_with("allow file-clone\n  (require-all (vnode-type REGULAR-FILE) "),
+                "{rule}"
+            );
+        }
+        assert_eq!(text.matches("allow file-clone").count(), 2);
     }
 
     #[test]

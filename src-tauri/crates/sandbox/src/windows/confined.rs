@@ -133,6 +133,7 @@ fn launch(
         }
     };
     let own = spec.state.path().join("own");
+    let is_new = !own.exists();
     private_folder(&own).map_err(SandboxError::State)?;
     let own = own.canonicalize().map_err(SandboxError::State)?;
     let token = match level {
@@ -141,7 +142,8 @@ fn launch(
     };
     let temporary = TemporaryFolder::make(&own).map_err(SandboxError::State)?;
     let private = private_folders(&plain(&own), &plain(&temporary.0));
-    for (_, folder) in &private {
+    // Only before the first command: later one may have put a junction in their place, and nothing is made behind one.
+    for (_, folder) in private.iter().filter(|_| is_new) {
         private_folder(Path::new(folder)).map_err(SandboxError::State)?;
     }
     let environment = environment(std::env::vars_os(), &spec.environment, &private);

@@ -167,7 +167,8 @@ const CLAIMS: &[Claim] = &[
 
 /// What is so at this level, whatever holds.
 const OPEN: &[&str] = &[
-    "A command can read every file of this account, also passwords and keys.",
+    "A command can read every file of this account, also passwords and keys, and those that Paddock keeps.",
+    "What a command asks other programs to do for it (scheduled tasks, the desktop, services) is not held.",
     "A command can use the network and reach other programs of this machine; what looks like it asks first.",
     "The entries that let commands change a project stay on its folder until they are taken out.",
 ];
