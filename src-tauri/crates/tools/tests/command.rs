@@ -4,6 +4,10 @@
 
 #[path = "command/background.rs"]
 mod background;
+#[path = "command/checks.rs"]
+mod checks;
+#[path = "command/reach.rs"]
+mod reach;
 mod support;
 
 use paddock_protocol::*;
@@ -44,6 +48,8 @@ fn main() {
         if confined {
             walls().await;
             println!("walls ... ok");
+            reach::all().await;
+            checks::all().await;
         }
     });
 }

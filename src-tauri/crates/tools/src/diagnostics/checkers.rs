@@ -110,7 +110,10 @@ fn in_folder(root: &ProjectRoot, folder: &RelativePath, all: &mut Found) {
     // A package inside of a workspace is checked with it.
     let has_cargo = |checker: &Checker| checker.name == "cargo" && folder.starts_with(&checker.folder);
     if at.has("Cargo.toml") && !all.checkers.iter().any(has_cargo) {
-        all.checkers.push(at.checker("cargo", CARGO.to_owned()));
+        match at.has("Cargo.lock") {
+            true => all.checkers.push(at.checker("cargo", CARGO.to_owned())),
+            false => at.is_missing("Cargo.lock: build once, it cannot be written here", all),
+        }
     }
     at.node(all);
     at.python(all);

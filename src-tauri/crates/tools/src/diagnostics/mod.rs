@@ -249,7 +249,7 @@ fn report(
         has_run |= !ran.timed_out;
         let count = problems.read(&ran.output, &cx.root, folder);
         let _ = writeln!(facts, "[{name}{place}: {}]", words_of(ran, cx.command_time));
-        if count == 0 && !ran.end.exit.is_success() {
+        if count == 0 && !ran.end.exit.is_success() && !ran.output.trim().is_empty() {
             let _ = writeln!(raw, "{name}:\n{}", bounds::end_of(ran.output.trim_end(), MAX_RAW));
         }
     }
