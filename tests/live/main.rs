@@ -6,6 +6,7 @@
 mod bed;
 mod commands;
 mod events;
+mod fence;
 mod folder;
 mod formats;
 mod sub_agents;

@@ -131,7 +131,7 @@ pub const RUN: Command = Command {
         flag(
             "--done-when",
             "CMD",
-            "a command that has to succeed before the work is done; its failure goes to the model, three times",
+            "a command that must succeed before the work is done; its failure goes to the model",
         ),
         choice(
             "--format",

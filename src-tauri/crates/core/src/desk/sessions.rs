@@ -92,14 +92,15 @@ impl Paddock {
         };
         let limits = wish.limits.unwrap_or(usual);
         let format = wish.format.unwrap_or_else(|| self.format_of(&model));
+        let autonomy = wish.autonomy.unwrap_or(settings.autonomy);
         let config = SessionConfig {
             project: root.path().to_string_lossy().into_owned(),
             title: String::new(),
             role: wish.role.unwrap_or_default(),
-            autonomy: if settings.autonomy == Autonomy::HandsOff {
-                Autonomy::Balanced
-            } else {
-                settings.autonomy
+            // Hands-off has to be proven on this machine first.
+            autonomy: match autonomy {
+                Autonomy::HandsOff => Autonomy::Balanced,
+                other => other,
             },
             demo: model.provider.as_str() == DEMO,
             model,
@@ -112,6 +113,9 @@ impl Paddock {
         };
         let id = SessionId::new(uuid::Uuid::now_v7().to_string());
         self.begin_session(id.clone(), config).await?;
+        if wish.autonomy == Some(Autonomy::HandsOff) {
+            self.submit(&id, Op::SetAutonomy { autonomy }).await?;
+        }
         Ok(id)
     }
 
