@@ -13,6 +13,7 @@ mod bindings;
 mod breakages;
 mod check;
 mod cross;
+mod fuzz;
 mod house;
 mod page;
 mod process;
@@ -37,6 +38,7 @@ cargo xtask COMMAND
   test [PART ...] [-- FILTER] run the tests; parts: rust ui browser window (all when none is named)
   check [--fast]              format, lints, house rules, types; --fast leaves out the types for Windows and macOS
   bench [FILTER]              measure
+  fuzz [SECONDS]              run the fuzz targets, each for 20 seconds or as long as asked
   simulate [N | --seed S]     run N schedules of the simulation (1,000,000), or replay one
   breakages [FILTER]          break a copy of the rules, one line at a time, and see each breakage caught
   states                      write the table of states in ARCHITECTURE.md from what the rules do
@@ -61,6 +63,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["test", rest @ ..] => test::test(rest),
         ["check", rest @ ..] => check::check(rest),
         ["bench", rest @ ..] => bench::bench(rest),
+        ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["simulate", rest @ ..] => simulate::simulate(rest),
         ["breakages", rest @ ..] => breakages::breakages(rest),
         ["states"] => states::write(),
