@@ -114,3 +114,48 @@ test('Escape leaves the settings', async () => {
   await fireEvent.keyDown(window, { key: 'Escape' })
   expect(app.view).toBe('start')
 })
+
+async function showRules(page: string): Promise<void> {
+  app = new App(recordedHost(await loadFixture('rules')))
+  await app.start()
+  await app.openProject('/home/mira/code/orchard')
+  show(page)
+}
+
+test('a rule can be removed, and put back for some seconds', async () => {
+  await showRules('rules')
+  await fireEvent.click(await screen.findByText('git push, any arguments'))
+  await fireEvent.click(screen.getByTestId('remove-rule'))
+  await screen.findByText(/^Removed: git push, any arguments/u)
+  expect(screen.queryByRole('row', { name: /git push/u })).toBeNull()
+  await fireEvent.click(screen.getByTestId('undo-remove'))
+  expect(await screen.findByRole('row', { name: /git push/u })).toBeTruthy()
+})
+
+test('rules are found by their words', async () => {
+  await showRules('rules')
+  await screen.findByText('npm test, any arguments')
+  await fireEvent.input(screen.getByLabelText('Search rules'), { target: { value: 'docker' } })
+  expect(screen.queryByText('npm test, any arguments')).toBeNull()
+  expect(screen.getByText('asleep')).toBeTruthy()
+})
+
+test('a command is tried out and not run', async () => {
+  await showRules('rules')
+  await fireEvent.input(screen.getByLabelText('Test a command'), { target: { value: 'sudo rm -rf build' } })
+  await fireEvent.click(screen.getByTestId('test-command'))
+  expect(await screen.findByText('would be refused')).toBeTruthy()
+  expect(screen.getByText(/sudo is never run/u)).toBeTruthy()
+})
+
+test('a host that is allowed can be revoked', async () => {
+  await showRules('sandbox')
+  await fireEvent.click(await screen.findByLabelText('Revoke connections to api.github.com'))
+  await vi.waitFor(() => expect(screen.queryByLabelText('Revoke connections to api.github.com')).toBeNull())
+  expect(screen.getByLabelText('Revoke connections to all hosts below example.com')).toBeTruthy()
+})
+
+test('without a project there are no rules to show', () => {
+  show('rules')
+  expect(screen.getByText('Open a project to see its rules.')).toBeTruthy()
+})

@@ -89,6 +89,22 @@ test('a model that failed is explained, with the key as remedy', async () => {
   expect(onop).toHaveBeenLastCalledWith({ op: 'continue', allow_cause: false })
 })
 
+test('a check that fails again and again: go on with or without a hint, or let it be', async () => {
+  paused({ cause: 'check', command: 'npm test', attempts: 3 })
+  expect(await screen.findByText('The check failed 3 times.')).toBeTruthy()
+  expect(screen.getByText('npm test')).toBeTruthy()
+  await press('Continue')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'continue', allow_cause: false })
+  await press('Fine without the check in this turn')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'continue', allow_cause: true })
+  const hint = screen.getByLabelText('Your hint to the agent')
+  await fireEvent.input(hint, { target: { value: 'start the database' } })
+  await press('Continue with hint')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'continue', note: 'start the database', allow_cause: false })
+  await press('Stop')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'stop' })
+})
+
 test('a pause by the person continues, also with a note', async () => {
   paused({ cause: 'person' })
   await press('Continue with a note…')

@@ -77,12 +77,12 @@ export function traceOf(
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
+// eslint-disable-next-line no-control-regex -- exactly these may not stand in XML
+const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+
 /** Text as it may stand in XML: what has a meaning there is written out, what may not stand there at all is left out. */
 export const escaped = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- exactly these may not stand in XML
-  text
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
-    .replace(/[&<>"]/g, (letter) => ENTITIES[letter] ?? '')
+  text.replace(UNFIT, '').replace(/[&<>"]/g, (letter) => ENTITIES[letter] ?? '')
 
 /** The picture as an SVG file; `colour` gives the value of a token. */
 export function svgOf(picture: Picture, colour: (ink: Ink) => string): string {

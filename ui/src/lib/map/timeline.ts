@@ -202,7 +202,7 @@ function drawRow(drawing: Drawing, row: readonly MapBar[], y: number): void {
 }
 
 function drawBar(drawing: Drawing, bar: MapBar, y: number): void {
-  const { shapes, hits, x, options } = drawing
+  const { hits, x, options } = drawing
   const left = Math.max(LABELS, x(bar.span.from))
   const right = Math.min(options.width, Math.max(x(bar.span.to), x(bar.span.from) + LEAST))
   if (bar.key === options.selected) {

@@ -4,8 +4,8 @@
  */
 
 /** Characters that cannot be seen or that turn the direction of the text: written out instead. */
-// eslint-disable-next-line no-control-regex -- exactly these are what is looked for
 const UNSEEN =
+  // eslint-disable-next-line no-control-regex -- exactly these are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
 
 export const visible = (text: string): string =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Item, ItemKind } from '$lib/protocol'
-import { attempts, repetitions, turnWork, unknownCalls } from './evidence'
+import { attempts, checkRuns, repetitions, turnWork, unknownCalls } from './evidence'
 
 let next = 1
 const item = (iteration: number, kind: ItemKind): Item => ({
@@ -53,6 +53,19 @@ test('the tries of the breaker say their last line', () => {
     [1, '1 failed'],
     [3, '1 failed'],
   ])
+})
+
+test('the runs of the check are those since it was counted from 1', () => {
+  const run = (id: string, attempt: number, text: string): Item => {
+    const kind = call(id, 'npm test', text)
+    return item(4, kind.type === 'call' ? { ...kind, check: { attempt, of: 3 } } : kind)
+  }
+  const all = [run('k1', 1, 'old'), ...items, run('k2', 1, '2 failed'), ...items, run('k3', 2, '1 failed\n')]
+  expect(checkRuns(all).map(({ call: one, reason }) => [one.call, reason])).toEqual([
+    ['k2', '2 failed'],
+    ['k3', '1 failed'],
+  ])
+  expect(checkRuns(items)).toEqual([])
 })
 
 test('a changed file counts once', () => {
