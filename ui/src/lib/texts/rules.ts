@@ -255,6 +255,9 @@ export const transfer = {
   wide: 'wide',
   known: 'is there already',
   add: (n: number): string => `Add ${counted(n, 'rule', 'rules')}`,
+  addWide: (n: number): string => `Add ${counted(n, 'rule', 'rules')}, wide ones too`,
+  none: 'Nothing is ticked',
+  back: 'Back',
   cancel: 'Cancel',
 } as const
 
