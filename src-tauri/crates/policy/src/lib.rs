@@ -3,6 +3,7 @@
 //! Pure, so that every decision can be tested, explained and made again. The wall stands here because approvals are no
 //! boundary: the sandbox is; a policy only says when a person wants to be asked. Fails closed: what cannot be understood asks.
 
+mod base64;
 mod command;
 mod denial;
 mod judge;

@@ -1,10 +1,23 @@
-//! Secrets in texts: masked before a text reaches the log or the model.
+//! Secrets in texts: masked before a text reaches the log, the model or a file that leaves Paddock. Known values are always found,
+//! also in the usual encodings; others by what keys of well-known makers look like, and by the names that stand before them.
+//!
+//! A net under the rule that secrets are not printed. It rather leaves a hash or a name readable than makes outputs useless:
+//! a person who reads "[secret: …]" must be able to believe it.
 
+mod assigned;
+mod formed;
+mod known;
+mod stream;
+
+pub use stream::MaskStream;
+
+use assigned::{assigned, carried, is_noise};
+use known::Known;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::ops::Range;
 
-/// A shorter value is no secret, and would be found everywhere.
-const SHORTEST: usize = 8;
+/// So long a secret must be for its last four characters to be shown.
+const RECOGNISABLE: usize = 20;
 
 /// A text with its secrets replaced, and how many there were.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,49 +26,87 @@ pub struct Masked<'a> {
     pub count: u32,
 }
 
-/// Masks known values.
+/// Masks known values and what looks like a secret, in time linear in the text.
 #[derive(Clone, Debug, Default)]
 pub struct Masker {
-    known: Vec<(String, String)>,
+    known: Known,
+}
+
+/// A secret in a text.
+struct Find {
+    at: Range<usize>,
+    label: Cow<'static, str>,
+    /// Its end may be shown, so that it can be told from others.
+    recognisable: bool,
+}
+
+impl Find {
+    fn new(at: Range<usize>, label: &'static str) -> Self {
+        Self {
+            at,
+            label: Cow::Borrowed(label),
+            recognisable: true,
+        }
+    }
 }
 
 impl Masker {
-    /// `known`: label and value.
+    /// `known`: label and value. Values of less than eight bytes are no secrets and would be found everywhere.
     pub fn new(known: impl IntoIterator<Item = (String, String)>) -> Self {
-        let known = known.into_iter().filter(|(_, value)| value.len() >= SHORTEST);
         Self {
-            known: known.collect(),
+            known: Known::new(known),
         }
     }
 
     pub fn mask<'a>(&self, text: &'a str) -> Masked<'a> {
-        let mut masked = Masked {
-            text: Cow::Borrowed(text),
-            count: 0,
-        };
-        for (label, value) in &self.known {
-            let found = masked.text.matches(value.as_str()).count();
-            if found > 0 {
-                masked.count += u32::try_from(found).unwrap_or(u32::MAX);
-                masked.text = Cow::Owned(masked.text.replace(value.as_str(), &format!("[secret: {label}]")));
+        let mut finds = Vec::new();
+        self.known.find(text, &mut finds);
+        formed::find(text, &mut finds);
+        assigned(text, &mut finds);
+        carried(text, &mut finds);
+        if finds.is_empty() {
+            return Masked {
+                text: Cow::Borrowed(text),
+                count: 0,
+            };
+        }
+        // What overlaps is one secret, named by the one that begins first and is longest.
+        finds.sort_by_key(|find| (find.at.start, std::cmp::Reverse(find.at.end)));
+        let mut merged: Vec<Find> = Vec::with_capacity(finds.len());
+        for find in finds {
+            match merged.last_mut() {
+                Some(last) if find.at.start < last.at.end => last.at.end = last.at.end.max(find.at.end),
+                _ => merged.push(find),
             }
         }
-        masked
+        let mut masked = String::with_capacity(text.len());
+        let mut from = 0;
+        for find in &merged {
+            masked.push_str(text.get(from..find.at.start).unwrap_or_default());
+            masked.push_str(&shown(text.get(find.at.clone()).unwrap_or_default(), find));
+            from = find.at.end;
+        }
+        masked.push_str(text.get(from..).unwrap_or_default());
+        Masked {
+            text: Cow::Owned(masked),
+            count: u32::try_from(merged.len()).unwrap_or(u32::MAX),
+        }
     }
 }
 
-/// Masks a text that arrives in pieces.
-pub struct MaskStream {
-    masker: Arc<Masker>,
+fn shown(secret: &str, find: &Find) -> String {
+    let length = secret.chars().count();
+    if find.recognisable && length >= RECOGNISABLE {
+        let end: String = secret.chars().skip(length - 4).collect();
+        if end
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        {
+            return format!("[secret: {} …{end}]", find.label);
+        }
+    }
+    format!("[secret: {}]", find.label)
 }
 
-impl MaskStream {
-    pub fn new(masker: Arc<Masker>) -> Self {
-        Self { masker }
-    }
-
-    /// What can be shown of the text so far.
-    pub fn push(&mut self, text: &str) -> String {
-        self.masker.mask(text).text.into_owned()
-    }
-}
+#[cfg(test)]
+mod tests;

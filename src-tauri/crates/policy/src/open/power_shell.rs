@@ -1,6 +1,7 @@
 //! PowerShell: a text behind `-Command`, or one in Base64.
 
 use super::{Inside, rest_as_text, text};
+use crate::base64::decoded;
 use crate::command::Part;
 
 pub(super) fn power_shell(part: &Part, depth: u8) -> Inside {
@@ -65,28 +66,11 @@ fn without(part: &Part, at: usize) -> Part {
 
 /// Base64 of UTF-16, little end first.
 fn encoded(text: &str) -> Option<String> {
-    let mut bits = 0_u32;
-    let mut count = 0;
-    let mut bytes = Vec::new();
-    for c in text.trim_end_matches('=').bytes() {
-        let value = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from((bits >> count) & 0xff).ok()?);
-        }
-    }
-    let units: Vec<u16> = bytes
+    let bytes = decoded(text)?;
+    let pairs = bytes
         .chunks_exact(2)
-        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
-        .collect();
-    String::from_utf16(&units).ok().filter(|text| !text.is_empty())
+        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    String::from_utf16(&pairs.collect::<Vec<u16>>())
+        .ok()
+        .filter(|text| !text.is_empty())
 }
