@@ -1,5 +1,6 @@
 //! System calls that a command has no business with. Names are refused with EPERM, as an ordinary account would see them;
-//! `clone3` with ENOSYS, because its flags cannot be looked at and every C library then falls back to `clone`.
+//! `clone3` and `openat2` with ENOSYS, because what they are told cannot be looked at and programs fall back to the older
+//! calls.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -79,12 +80,34 @@ const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWUTS,
     libc::CLONE_NEWCGROUP,
 ];
+/// Calls that give a file its mode: which argument that is, and which one says whether a file is made at all. A program
+/// that runs with the rights of its owner would be a way back to this account for others.
+const MODES: &[(libc::c_long, u8, Option<u8>)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1, None),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1, None),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1, None),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 2, Some(1)),
+    (libc::SYS_fchmod, 1, None),
+    (libc::SYS_fchmodat, 2, None),
+    (FCHMODAT2, 2, None),
+    (libc::SYS_mknodat, 2, None),
+    (libc::SYS_openat, 3, Some(2)),
+];
+/// The same number on every architecture.
+const FCHMODAT2: libc::c_long = 452;
+/// The bit of `O_TMPFILE` that no other flag has.
+const UNNAMED: u64 = 0o20_000_000;
 const TIOCLINUX: u64 = 0x541C;
 
 /// The filters, to be applied in this order.
 pub(super) fn programs() -> io::Result<Vec<BpfProgram>> {
     let refused = compile(refused_rules().map_err(io::Error::other)?, libc::EPERM)?;
-    let unknown = compile(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
+    let unknown = [libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new()));
+    let unknown = compile(BTreeMap::from(unknown), libc::ENOSYS)?;
     let mut programs = vec![refused, unknown];
     if cfg!(target_arch = "x86_64") {
         programs.push(no_second_numbering());
@@ -107,6 +130,29 @@ fn refused_rules() -> Result<Rules, seccompiler::BackendError> {
         clone.push(SeccompRule::new(vec![set])?);
     }
     rules.insert(libc::SYS_clone, clone);
+
+    for (call, mode, creates) in MODES {
+        let mut owner_rules = Vec::new();
+        for bit in [libc::S_ISUID, libc::S_ISGID] {
+            let bit = u64::from(bit);
+            let given = || SeccompCondition::new(*mode, Length::Dword, Compare::MaskedEq(bit), bit);
+            match creates {
+                None => owner_rules.push(SeccompRule::new(vec![given()?])?),
+                Some(flags) => {
+                    for creating in [number(libc::O_CREAT), UNNAMED] {
+                        let made = SeccompCondition::new(
+                            *flags,
+                            Length::Dword,
+                            Compare::MaskedEq(creating),
+                            creating,
+                        )?;
+                        owner_rules.push(SeccompRule::new(vec![given()?, made])?);
+                    }
+                }
+            }
+        }
+        rules.insert(*call, owner_rules);
+    }
 
     let controls = [libc::TIOCSTI, TIOCLINUX];
     let controls = controls.map(|control| SeccompRule::new(vec![is(1, control)?]));

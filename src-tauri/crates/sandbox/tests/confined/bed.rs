@@ -8,10 +8,12 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::battery::Escape;
+use crate::targets::Targets;
 use libtest_mimic::{Arguments, Failed, Trial};
 use paddock_sandbox::{
     CommandEnd, CommandExit, CommandSpec, Confinement, HelperProgram, OutputChunk, ProjectRoot,
-    RunningCommand, StateDir, Stream, for_this_machine,
+    RunningCommand, StateDir, Stream, Unconfined, for_this_machine,
 };
 
 /// An account without rights that exists everywhere.
@@ -21,8 +23,23 @@ const NOBODY: u32 = 65_534;
 pub type Case = (&'static str, fn(&Bed));
 
 /// Runs the cases as any test program does; where the test run is root's, every case once more as an ordinary account.
-pub fn run(groups: &[&[Case]]) -> ExitCode {
+pub fn run(groups: &[&[Case]], escapes: impl Iterator<Item = Escape>) -> ExitCode {
     let mut trials = Vec::new();
+    for escape in escapes {
+        let name = format!("battery_{}", escape.name);
+        let again = name.clone();
+        trials.push(Trial::test(name, move || {
+            escape.try_it();
+            Ok(())
+        }));
+        if is_root() {
+            let again = move || run_as_nobody(&again).map_err(Failed::from);
+            trials.push(Trial::test(
+                format!("ordinary_account::battery_{}", escape.name),
+                again,
+            ));
+        }
+    }
     for (name, case) in groups.iter().copied().flatten().copied() {
         trials.push(Trial::test(name, move || {
             case(&Bed::new());
@@ -54,7 +71,7 @@ pub fn act_as_app_if_asked() {
     }
 }
 
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0)
 }
 
@@ -99,6 +116,8 @@ pub struct Bed {
     place: tempfile::TempDir,
     pub confinement: Arc<dyn Confinement>,
     pub root: ProjectRoot,
+    number: String,
+    targets: Targets,
 }
 
 /// What a command did.
@@ -110,17 +129,52 @@ pub struct Outcome {
 }
 
 impl Bed {
-    fn new() -> Self {
+    pub fn new() -> Self {
+        Self::under(for_this_machine(HelperProgram::current()))
+    }
+
+    /// The same world, where nothing holds a command.
+    pub fn without_sandbox() -> Self {
+        Self::under(Arc::new(Unconfined::new("To see that an escape would be seen.")))
+    }
+
+    fn under(confinement: Arc<dyn Confinement>) -> Self {
         let place = tempfile::Builder::new().prefix("paddock-bed-").tempdir().unwrap();
         fs::create_dir(place.path().join("project")).unwrap();
         fs::create_dir(place.path().join("outside")).unwrap();
         fs::write(place.path().join("outside/secret"), "PLANTED-SECRET").unwrap();
         let root = ProjectRoot::open(&place.path().join("project")).unwrap();
         Self {
-            confinement: for_this_machine(HelperProgram::current()),
+            confinement,
             root,
             place,
+            number: marker(),
+            targets: Targets::default(),
         }
+    }
+
+    /// A name that nothing else on this machine has.
+    pub fn name(&self) -> String {
+        format!("paddock-{}", self.number)
+    }
+
+    /// The number in it.
+    pub fn number(&self) -> &str {
+        &self.number
+    }
+
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// Runs git outside, as the person does.
+    pub fn git(&self, folder: &str, arguments: &[&str]) {
+        let done = Command::new("git")
+            .args(arguments)
+            .current_dir(self.project().join(folder))
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{arguments:?}: {done:?}");
     }
 
     pub fn project(&self) -> PathBuf {

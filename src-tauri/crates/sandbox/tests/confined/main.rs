@@ -7,6 +7,8 @@
 )]
 
 #[cfg(target_os = "linux")]
+mod battery;
+#[cfg(target_os = "linux")]
 mod bed;
 #[cfg(target_os = "linux")]
 mod ends;
@@ -19,20 +21,23 @@ mod network;
 #[cfg(target_os = "linux")]
 mod proof;
 #[cfg(target_os = "linux")]
+mod targets;
+#[cfg(target_os = "linux")]
 mod work;
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
     paddock_sandbox::run_helper_if_asked();
     bed::act_as_app_if_asked();
-    bed::run(&[
+    let groups: &[&[bed::Case]] = &[
         escapes::CASES,
         ends::CASES,
         leftovers::CASES,
         network::CASES,
         proof::CASES,
         work::CASES,
-    ])
+    ];
+    bed::run(groups, battery::all())
 }
 
 #[cfg(not(target_os = "linux"))]
