@@ -125,7 +125,8 @@ pub(crate) struct Ended {
     pub(crate) refused: Vec<Blocked>,
 }
 
-fn working_folder(spec: &CommandSpec) -> Result<PathBuf, SandboxError> {
+/// The real path of the folder that a command begins in.
+pub(crate) fn working_folder(spec: &CommandSpec) -> Result<PathBuf, SandboxError> {
     let found = spec.root.metadata(&spec.folder).map_err(SandboxError::Folder)?;
     if found.kind != Kind::Folder {
         return Err(SandboxError::Folder(PathError::NotAFolder {

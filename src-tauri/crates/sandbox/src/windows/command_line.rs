@@ -34,8 +34,8 @@ pub(super) enum LineError {
 
 const LONGEST: usize = 32_766;
 /// What PowerShell is told before and after a line. Texts are in UTF-8, and the last program's code is the shell's own.
-const BEFORE: &str =
-    "$ProgressPreference='SilentlyContinue';[Console]::OutputEncoding=[Text.UTF8Encoding]::new($false);\n";
+const BEFORE: &str = "$ProgressPreference='SilentlyContinue'; \
+     try { [Console]::OutputEncoding=[Text.UTF8Encoding]::new($false) } catch {}\n";
 const AFTER: &str = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }";
 
 impl Machine<'_> {

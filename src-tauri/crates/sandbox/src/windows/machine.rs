@@ -34,19 +34,24 @@ pub(crate) struct WindowsConfinement {
     facts: OnceLock<SandboxFacts>,
 }
 
+fn run(level: Level, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
+    on_own_thread(
+        spec,
+        move |spec| Confined::start(level, spec, output),
+        Confined::supervise,
+    )
+}
+
+/// Runs a command that is not confined, but ends with everything that it started.
+pub(crate) fn start_in_job(spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
+    run(Level::Job, spec, output)
+}
+
 impl WindowsConfinement {
     pub(crate) fn new() -> Self {
         Self {
             facts: OnceLock::new(),
         }
-    }
-
-    fn run(level: Level, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
-        on_own_thread(
-            spec,
-            move |spec| Confined::start(level, spec, output),
-            Confined::supervise,
-        )
     }
 
     /// Runs one command for real, in a project of its own, and looks from outside at what it could do.
@@ -64,7 +69,7 @@ impl WindowsConfinement {
         let mut spec = CommandSpec::program(root, state, shell, arguments);
         spec.time_limit = Some(Duration::from_secs(20));
         let (sink, _output) = tokio::sync::mpsc::channel(64);
-        let end = Self::run(Level::Writes, spec, sink)?.wait_blocking();
+        let end = run(Level::Writes, spec, sink)?.wait_blocking();
         if !project.join("inside.txt").exists() {
             return Err(SandboxError::Setup {
                 step: "trying the sandbox".into(),
@@ -103,7 +108,7 @@ impl Confinement for WindowsConfinement {
             Tier::None => Level::Job,
             Tier::Reduced | Tier::Full => Level::Writes,
         };
-        Self::run(level, spec, output)
+        run(level, spec, output)
     }
 
     fn prove(&self, _state: &StateDir) -> Vec<Trial> {

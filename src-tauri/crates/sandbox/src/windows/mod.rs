@@ -17,4 +17,4 @@ mod rights;
 mod sid;
 
 #[cfg(windows)]
-pub(crate) use machine::{WindowsConfinement, release};
+pub(crate) use machine::{WindowsConfinement, release, start_in_job};
