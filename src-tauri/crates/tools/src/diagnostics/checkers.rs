@@ -65,23 +65,9 @@ pub(super) struct Found {
     pub(super) missing: Vec<String>,
 }
 
-/// Looks for checkers in the folders above a path and below it; all of the project for the project folder.
+/// Looks for checkers in the nearest folder that has some, from a path upwards, and below the path.
 pub(super) fn find(cx: &CallContext, path: &RelativePath, stop: &Stop) -> Result<Found, ToolError> {
-    let mut folders: Vec<RelativePath> = Vec::new();
-    let mut note = |folder: RelativePath| {
-        if !folders.contains(&folder) {
-            folders.push(folder);
-        }
-    };
-    let above = std::iter::successors(Some(path.clone()), RelativePath::parent);
-    let mut above: Vec<RelativePath> = above.collect();
-    above.reverse();
-    for folder in above {
-        let has_mark = |mark: &str| folder.join(mark).is_ok_and(|file| cx.root.exists(&file));
-        if MARKS.iter().any(|mark| has_mark(mark)) {
-            note(folder);
-        }
-    }
+    let mut folders = above(&cx.root, path);
     let is_folder = cx
         .root
         .metadata(path)
@@ -90,8 +76,9 @@ pub(super) fn find(cx: &CallContext, path: &RelativePath, stop: &Stop) -> Result
         let place = Place::inside(cx, path.clone());
         walk(&place, Some(DEPTH), stop, |found| {
             let name = found.path.file_name().unwrap_or_default();
-            if found.kind == Kind::File && MARKS.contains(&name) {
-                note(found.path.parent().unwrap_or_else(RelativePath::root));
+            let folder = found.path.parent().unwrap_or_else(RelativePath::root);
+            if found.kind == Kind::File && MARKS.contains(&name) && !folders.contains(&folder) {
+                folders.push(folder);
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -100,8 +87,22 @@ pub(super) fn find(cx: &CallContext, path: &RelativePath, stop: &Stop) -> Result
     for folder in &folders {
         in_folder(&cx.root, folder, &mut all);
     }
+    // Those that build take long.
+    all.checkers.sort_by_key(|checker| checker.name == "cargo");
     all.checkers.truncate(MAX_CHECKERS);
     Ok(all)
+}
+
+/// The nearest folder with a mark, and before it the one whose lock file it shares.
+fn above(root: &ProjectRoot, path: &RelativePath) -> Vec<RelativePath> {
+    let upwards = |from: &RelativePath| std::iter::successors(Some(from.clone()), RelativePath::parent);
+    let has = |folder: &RelativePath, name: &str| Folder { root, folder }.has(name);
+    let Some(nearest) = upwards(path).find(|folder| MARKS.iter().any(|mark| has(folder, mark))) else {
+        return Vec::new();
+    };
+    let shared = upwards(&nearest).find(|folder| has(folder, "Cargo.toml") && has(folder, "Cargo.lock"));
+    let shared = shared.filter(|folder| has(&nearest, "Cargo.toml") && *folder != nearest);
+    shared.into_iter().chain([nearest]).collect()
 }
 
 fn in_folder(root: &ProjectRoot, folder: &RelativePath, all: &mut Found) {

@@ -113,8 +113,27 @@ async fn scripts_of_a_package_say_where() {
         lint.contains("never used") && !lint.contains("check in"),
         "{lint}"
     );
+    project.put("Cargo.toml", MANIFEST.as_bytes());
+    project.put("Cargo.lock", LOCK.as_bytes());
+    for (path, checkers) in [
+        ("ui/src", "check, lint"),
+        (".", "check, lint, cargo"),
+        ("sub", "cargo"),
+    ] {
+        let prepared = project
+            .prepare("diagnostics", json!({"path": path}))
+            .await
+            .unwrap();
+        assert_eq!(prepared.target, checkers, "{path}");
+    }
+    project.put("ui/native/Cargo.toml", MANIFEST.as_bytes());
+    let member = project
+        .prepare("diagnostics", json!({"path": "ui/native"}))
+        .await
+        .unwrap();
+    assert_eq!(member.target, "cargo", "with the lock file of the whole");
     let unknown = project.fails("diagnostics", json!({"tool": "tsc"})).await;
-    assert_eq!(unknown, "`tsc` is not set up here; set up: check, lint.");
+    assert_eq!(unknown, "`tsc` is not set up here; set up: check, lint, cargo.");
 }
 
 async fn nothing_is_changed_and_what_is_missing_is_said() {
@@ -139,13 +158,18 @@ async fn nothing_is_changed_and_what_is_missing_is_said() {
             "all:\n\tcc x.c\nlint:\n\t@echo 'x.c:4:1: warning: odd'; exit 2\n",
         ),
         ("native/x.c", ""),
+        (
+            "app/node_modules/.bin/tsc",
+            "#!/bin/sh\necho 'main.ts(1,7): error TS2322: no number'\nexit 2\n",
+        ),
+        ("app/one/tsconfig.json", "{}"),
+        ("app/one/main.ts", ""),
     ]);
     #[cfg(unix)]
-    std::fs::set_permissions(
-        project.path("tool/.venv/bin/mypy"),
-        std::os::unix::fs::PermissionsExt::from_mode(0o755),
-    )
-    .unwrap();
+    for program in ["tool/.venv/bin/mypy", "app/node_modules/.bin/tsc"] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(project.path(program), mode).unwrap();
+    }
     let output = project.run("diagnostics", json!({})).await.unwrap();
     let text = &output.text;
     assert!(
@@ -155,6 +179,8 @@ async fn nothing_is_changed_and_what_is_missing_is_said() {
     for line in [
         "native/x.c\n  4:1 warning: odd",
         "tool/a.py\n  1:2 error: no such name",
+        "app/one/main.ts\n  1:7 error TS2322: no number",
+        "[tsc in app/one: exit code 2]",
         "[lint: exit code 2]",
         "[mypy in tool: exit code 1]",
         "[make in native: exit code 2]",
