@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const TIME: Duration = Duration::from_secs(3);
+/// Also on a machine that is busy.
+const LEAST: u32 = 50;
 const MOST_BYTES: usize = 4096;
 
 #[test]
@@ -43,12 +45,11 @@ fn try_out(target: &str, run: fn(&[u8])) {
     let mut chance = Chance::new();
     println!("{target}: seed {}", chance.0);
     let (started, mut count) = (Instant::now(), 0_u32);
-    while started.elapsed() < TIME {
+    while started.elapsed() < TIME || count < LEAST {
         checked(target, run, &chance.changed(&corpus, &words));
         count += 1;
     }
     println!("{target}: {} kept inputs, {count} by chance", corpus.len());
-    assert!(count > 50, "{target}: {count} inputs in {TIME:?}");
 }
 
 /// Runs one input; one that breaks the target is kept and named.

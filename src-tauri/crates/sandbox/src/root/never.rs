@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::protection::fold;
+use super::protection::{fold, is_one_of};
 
 /// Below the account's home folder: keys, passwords, what browsers know, what Paddock itself keeps.
 const HOME_SECRETS: &[&str] = &[
@@ -13,13 +13,17 @@ const HOME_SECRETS: &[&str] = &[
     ".cargo/credentials",
     ".cargo/credentials.toml",
     ".config/1password",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
     ".config/bitwarden",
     ".config/brave",
     ".config/bravesoftware",
     ".config/chromium",
+    ".config/containers/auth.json",
     ".config/doctl",
     ".config/gcloud",
     ".config/gh",
+    ".config/github-copilot",
     ".config/glab-cli",
     ".config/google-chrome",
     ".config/google-chrome-beta",
@@ -37,13 +41,16 @@ const HOME_SECRETS: &[&str] = &[
     ".ethereum",
     ".bitcoin",
     ".gem/credentials",
+    ".gemini/oauth_creds.json",
     ".local/share/keyrings",
     ".local/share/kwalletd",
     ".local/share/paddock",
     ".mozilla",
     ".m2/settings-security.xml",
+    ".npmrc",
     ".password-store",
     ".pki",
+    ".pypirc",
     ".terraform.d/credentials.tfrc.json",
     ".thunderbird",
     ".var/app",
@@ -206,7 +213,7 @@ pub(super) fn never_granted(real: &Path, write: bool, around: Around<'_>) -> Opt
     if below(SYSTEM_SELF) && !below(MOUNTED) {
         return Some("it belongs to the running system, its devices and programs");
     }
-    let secret = place.iter().any(|name| SECRET_NAMES.contains(&name.as_str()))
+    let secret = place.iter().any(|name| is_one_of(name, SECRET_NAMES))
         || SYSTEM_SECRETS
             .iter()
             .any(|secret| meets(&place, &text_names(secret)))
@@ -337,6 +344,7 @@ mod tests {
             ("/home/me/.ssh", "keys"),
             ("/home/me/.SSH/id_rsa", "keys"),
             ("/home/me/.ss\u{200c}h/id_rsa", "keys"),
+            ("/home/me/SSH~1/id_rsa", "keys"),
             ("/srv/backup/.ssh/id_rsa", "keys"),
             ("/home/me/.gnupg/x", "keys"),
             ("/home/me/.aws/credentials", "keys"),

@@ -182,7 +182,28 @@ fn resolved(spelled: &Path) -> (PathBuf, Option<Kind>) {
             None => real = next,
         }
     }
-    (real, kind)
+    (long_names(real), kind)
+}
+
+/// Windows knows short names (`SSH~1`) for what has a long one; only the long ones say what a place is.
+#[cfg(windows)]
+fn long_names(real: PathBuf) -> PathBuf {
+    let known = real
+        .ancestors()
+        .find_map(|part| Some((part.canonicalize().ok()?, real.strip_prefix(part).ok()?)));
+    let Some((long, below)) = known else {
+        return real;
+    };
+    let text = long.to_string_lossy();
+    match text.strip_prefix(r"\\?\") {
+        Some(plain) if plain.as_bytes().get(1) == Some(&b':') => Path::new(plain).join(below),
+        _ => real,
+    }
+}
+
+#[cfg(not(windows))]
+fn long_names(real: PathBuf) -> PathBuf {
+    real
 }
 
 fn owned(part: Component<'_>) -> OsString {

@@ -187,7 +187,7 @@ fn is_secret(name: &str) -> bool {
         || name.starts_with("service-account") && name.ends_with(".json")
 }
 
-fn is_one_of(folded: &str, names: &[&str]) -> bool {
+pub(super) fn is_one_of(folded: &str, names: &[&str]) -> bool {
     names.iter().any(|name| is_name(folded, name))
 }
 

@@ -144,6 +144,36 @@ fn moving_and_removing() {
 }
 
 #[test]
+fn only_an_empty_folder_is_removed_as_one() {
+    let bed = Bed::new();
+    fs::create_dir(bed.path("empty")).unwrap();
+    symlink("empty", bed.path("to-empty")).unwrap();
+    fs::create_dir(bed.path("vendor")).unwrap();
+    fs::create_dir(bed.path("vendor/.git")).unwrap();
+    for (argument, expected) in [
+        ("folder", "not empty"),
+        ("to-empty", "not a folder"),
+        ("file", "not a folder"),
+        ("pipe", "not a folder"),
+        ("missing", "not found"),
+        ("to-outside", "not a folder"),
+        ("to-outside/x", "outside"),
+        ("vendor", "not empty"),
+        ("vendor/.git", "protected"),
+        (".", "invalid"),
+    ] {
+        let refused = bed.root.remove_empty_folder(&bed.relative(argument)).unwrap_err();
+        assert_eq!(word(&refused), expected, "{argument}");
+    }
+    let empty = bed.relative("empty");
+    let plan = bed.root.read_only().remove_empty_folder(&empty).unwrap_err();
+    assert_eq!(word(&plan), "read-only");
+    bed.root.remove_empty_folder(&empty).unwrap();
+    assert!(!bed.path("empty").exists());
+    bed.outside_is_untouched();
+}
+
+#[test]
 fn listing_and_limits() {
     let bed = Bed::new();
     let entries = bed.root.read_dir(&RelativePath::root()).unwrap();

@@ -166,8 +166,10 @@ fn raced(name: &str, pairs: &[(&str, &str)], file: &str, folder: &str, tries: us
     let swaps = swapper.swaps.load(Ordering::Relaxed);
     drop(swapper);
     assert_eq!(snapshot(&outside), before, "{name}");
-    let both_were_met = seen.inside > tries / 100 && seen.refused > tries / 100 && swaps > tries / 100;
-    assert!(both_were_met, "{name}: {swaps} swaps, {number} tries, {seen:?}");
+    println!("{name}: {swaps} swaps, {number} tries, {seen:?}");
+    let enough = number / 100;
+    let both_were_met = seen.inside > enough && seen.refused > enough && swaps > enough;
+    assert!(both_were_met, "{name}: one side was hardly met");
 }
 
 #[test]
