@@ -3,7 +3,7 @@
 use crate::Processes;
 use async_trait::async_trait;
 use paddock_protocol::{
-    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileBase, FileVersion, HostReach, Millis,
+    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileBase, FileVersion, HostReach, Limits, Millis,
     PlanTask, SandboxSummary, UndoFact, Verb,
 };
 use paddock_sandbox::{Confinement, Gate, PathGrant, ProjectRoot, RelativePath, StateDir};
@@ -119,6 +119,41 @@ pub struct CallContext {
     /// Told (`notify_one`) when the person lets the running command of this call go on in the background: the command is
     /// handed to `processes` and the call returns. When [`Processes::is_full`], nothing happens.
     pub to_background: Arc<tokio::sync::Notify>,
+}
+
+impl CallContext {
+    /// A call to which nothing is granted and of which nothing is shown or kept: to look at calls, and to begin from.
+    pub fn bare(
+        call: CallId,
+        root: ProjectRoot,
+        confinement: Arc<dyn Confinement>,
+        state: StateDir,
+        sandbox: SandboxSummary,
+    ) -> Self {
+        let nowhere = || Err(std::io::ErrorKind::Unsupported.into());
+        Self {
+            call,
+            root,
+            confinement,
+            state,
+            sandbox,
+            read_only: false,
+            command_time: Limits::default().command_time,
+            approved: Vec::new(),
+            protected_granted: false,
+            outside: Vec::new(),
+            hosts: Vec::new(),
+            shown_reach: HostReach::Unknown,
+            gate: None,
+            live: Arc::new(|_, _| {}),
+            before: Arc::new(move |_, _| nowhere()),
+            after: Arc::new(move |_, _| nowhere()),
+            whole_output: Arc::new(move |_| nowhere()),
+            earlier_output: Arc::new(|_| Ok(None)),
+            processes: Processes::new(Arc::new(|_| {}), 0),
+            to_background: Arc::default(),
+        }
+    }
 }
 
 /// Takes live output for display.

@@ -49,10 +49,14 @@ impl TypedTool for StopProcess {
             return Err(unknown(&cx.processes, &process));
         }
         if !cx.processes.wait_for_end(&process, LIMIT) {
-            return Err(ToolError::Model(format!(
-                "{process} was told to end and has not within {} s.",
-                LIMIT.as_secs()
-            )));
+            let seconds = LIMIT.as_secs();
+            return Ok(CallOutput {
+                ok: false,
+                timed_out: true,
+                ..done(format!(
+                    "{process} was told to end and has not within {seconds} s."
+                ))
+            });
         }
         let output = cx.processes.output(&process).unwrap_or_default();
         let last = bounds::end_of(&output, MAX_SHOWN);

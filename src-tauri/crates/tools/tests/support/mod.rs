@@ -36,24 +36,14 @@ impl Project {
         let (after, outputs) = (Shared::<Vec<_>>::default(), Shared::<HashMap<_, _>>::default());
         let process_changes = Shared::<Vec<ProcessChange>>::default();
         let call = TurnId(1).call(2, 3);
+        let sandbox = SandboxSummary {
+            confined: true,
+            tier: "full".into(),
+            ..SandboxSummary::default()
+        };
+        let state = StateDir::new(folder.path().join("state"));
         let cx = CallContext {
-            call: call.clone(),
-            root,
-            sandbox: SandboxSummary {
-                confined: true,
-                tier: "full".into(),
-                ..SandboxSummary::default()
-            },
-            confinement,
-            state: StateDir::new(folder.path().join("state")),
-            read_only: false,
             command_time: Millis::seconds(20),
-            approved: Vec::new(),
-            protected_granted: false,
-            outside: Vec::new(),
-            hosts: Vec::new(),
-            shown_reach: HostReach::Unknown,
-            gate: None,
             live: {
                 let live = Arc::clone(&live);
                 Arc::new(move |_, text| live.lock().unwrap().push_str(text))
@@ -87,7 +77,6 @@ impl Project {
                 let changes = Arc::clone(&process_changes);
                 Processes::new(Arc::new(move |change| changes.lock().unwrap().push(change)), 0)
             },
-            to_background: Arc::default(),
             earlier_output: {
                 let outputs = Arc::clone(&outputs);
                 Arc::new(move |call| {
@@ -95,6 +84,7 @@ impl Project {
                     Ok(kept.map(|bytes| String::from_utf8(bytes).unwrap()))
                 })
             },
+            ..CallContext::bare(call.clone(), root, confinement, state, sandbox)
         };
         let project = Self {
             folder,
