@@ -28,6 +28,15 @@ test('a core that does not answer is said with what to do', async () => {
   expect(alert.parentElement?.textContent).toContain('Start Paddock again.')
 })
 
+test('notices stand in a landmark of their own, which is gone with the last of them', async () => {
+  await show('finished')
+  app.toast('Something happened')
+  const notices = await screen.findByRole('region', { name: 'Notices' })
+  expect(within(notices).getByText('Something happened')).toBeTruthy()
+  await fireEvent.click(within(notices).getByLabelText('Dismiss'))
+  expect(screen.queryByRole('region', { name: 'Notices' })).toBeNull()
+})
+
 describe('an open session', () => {
   test('has its landmarks', async () => {
     await show('finished')

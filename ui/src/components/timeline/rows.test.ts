@@ -100,3 +100,28 @@ test('a link is opened by the host, not by the page', async () => {
   await fireEvent.click(screen.getByRole('link', { name: 'docs' }))
   expect(openLink).toHaveBeenCalledWith('https://example.com/docs')
 })
+
+test('a call that could not be read has a name all the same', async () => {
+  const story = login()
+  story.call('use', '', { tool: '', status: 'failed', output: { ok: false, text: 'Not readable.' } })
+  story.call('use', '', { tool: 'tracker.list' })
+  const { show } = await open(story)
+  const nameless = show(story.items.length - 2)
+  expect(nameless.querySelector('.line')?.textContent).toContain('a call without a name')
+  expect(screen.getByLabelText(/^Use a call without a name, failed/u)).toBeTruthy()
+  expect(show(story.items.length - 1).querySelector('.line')?.textContent).toContain('tracker.list')
+})
+
+test('a check of Paddock says which one it is and how it ended', async () => {
+  const story = login()
+  story.call('run', 'npm test', {
+    status: 'failed',
+    more: { check: { attempt: 1, of: 3 } },
+    output: { ok: false, exit_code: 1, text: '1 failed' },
+  })
+  const { show } = await open(story)
+  const line = show(story.items.length - 1).querySelector('.line')?.textContent
+  expect(line).toContain('Check 1 of 3')
+  expect(line).toMatch(/npm test.*exit 1.*failed/su)
+  expect(screen.getByLabelText(/^Check 1 of 3: npm test, failed, exit 1/u)).toBeTruthy()
+})

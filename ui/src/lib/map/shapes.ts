@@ -97,7 +97,7 @@ const rectPath = ({ x, y, width, height, radius = 0 }: RectShape): string => {
 
 /**
  * The same picture with one path for all shapes that look alike: thousands of bars cost the page no more than a few.
- * Shapes must not lie upon each other, except what is drawn as trouble: that comes last.
+ * Shapes must not lie upon each other, except trouble, which comes on top, and what is cut out of all of them.
  */
 export function joined(shapes: readonly Shape[]): Shape[] {
   const alike = new Map<string, PathShape>()
@@ -114,9 +114,9 @@ export function joined(shapes: readonly Shape[]): Shape[] {
     if (one === undefined) alike.set(look, shape.shape === 'rect' ? pathOf(shape, d) : { ...shape })
     else one.d += d
   }
-  const paths = [...alike.values()]
-  const isTrouble = (path: PathShape): boolean => path.stroke === 'danger-text'
-  return [...paths.filter((path) => !isTrouble(path)), ...paths.filter(isTrouble), ...texts]
+  const rank = (path: PathShape): number =>
+    path.fill === 'bg-canvas' ? 2 : path.stroke === 'danger-text' ? 1 : 0
+  return [...[...alike.values()].sort((one, other) => rank(one) - rank(other)), ...texts]
 }
 
 function pathOf(rect: RectShape, d: string): PathShape {
