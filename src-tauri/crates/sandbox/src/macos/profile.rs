@@ -1,6 +1,7 @@
 //! The text of a Seatbelt profile, made from what a command may reach. Pure, so that it is tested on every system. No path
-//! is ever part of the text: paths go beside it as parameters, so none can become a rule. The last rule that fits counts,
-//! so what is denied stands at the end.
+//! is ever part of the text: paths go beside it as parameters, so none can become a rule. For one operation the last rule
+//! that fits counts, so what is denied stands at the end; but a rule about a part of an operation (`file-write-data`) comes
+//! before all rules about the whole (`file-write*`), so nothing of the project is ever allowed by such a part.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -108,6 +109,7 @@ const BASE: &str = r##"(version 1)
   (literal "/Applications")
   (literal "/opt"))
 (allow file-read* file-map-executable (literal "/"))
+(deny file-write-setugid)
 "##;
 
 /// The system and its toolchains, with everything below. Not the volume where the accounts are, by its other name.
@@ -490,6 +492,23 @@ mod tests {
         ] {
             assert!(!text.contains(forbidden), "{forbidden}");
         }
+    }
+
+    #[test]
+    fn no_part_of_writing_is_allowed_but_for_devices() {
+        let bounds = Bounds {
+            writable: paths(&["/Users/me/other"]),
+            ..usual()
+        };
+        let text = profile(&bounds, &marker()).text;
+        let parts = |rule: &&String| rule.contains("file-write-") || rule.contains("file-read-data");
+        let rules = part(&text, "allow file-");
+        let mut devices = rules.iter().filter(parts);
+        assert!(devices.clone().count() > 0);
+        assert!(devices.all(
+            |rule| rule.matches("\"/").count() == rule.matches("\"/dev/").count() && !rule.contains("param")
+        ));
+        assert!(text.contains("\n(deny file-write-setugid)\n"));
     }
 
     #[test]
