@@ -411,9 +411,14 @@ fn segments(line: &CommandLine, cx: &Circumstances<'_>) -> Vec<Segment> {
 
 /// The rule that covers this part, were it the whole line.
 fn allowed_alone(part: &Part, line: &CommandLine, cx: &Circumstances<'_>) -> Option<String> {
+    if !cx.rules.iter().any(|rule| rule.answer == RuleAnswer::Allow) {
+        return None;
+    }
     let alone = CommandLine {
         parts: vec![part.clone()],
-        ..line.clone()
+        understood: line.understood,
+        seen: line.seen,
+        multiplies: line.multiplies,
     };
     let exec = Access::Exec {
         command: part.text.clone(),
@@ -440,5 +445,7 @@ fn allowed_alone(part: &Part, line: &CommandLine, cx: &Circumstances<'_>) -> Opt
 
 #[cfg(test)]
 mod corpus_tests;
+#[cfg(test)]
+mod rules_tests;
 #[cfg(test)]
 mod tests;

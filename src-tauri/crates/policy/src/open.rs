@@ -6,7 +6,7 @@ mod power_shell;
 mod shell;
 mod wrapper;
 
-pub(crate) use wrapper::{is_wrapper, starts_others};
+pub(crate) use wrapper::{is_wrapper, runs, started, starts_others};
 
 use crate::command::{CommandLine, Part, Values, WordKind, parse_with};
 

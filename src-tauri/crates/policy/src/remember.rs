@@ -2,7 +2,7 @@
 //! the line fits and nothing is hidden; a refusing one holds as soon as any part fits.
 
 use crate::command::{CommandLine, Part, WordKind};
-use crate::open::{Opened, is_wrapper, opened_part};
+use crate::open::{Opened, is_wrapper, opened_part, started};
 use crate::options::subcommand_at;
 use crate::program::deletes;
 use crate::rule::in_words;
@@ -381,7 +381,9 @@ fn of_part(part: &Part) -> Option<Vec<WordShape>> {
         return None;
     }
     let program = crate::program::base_name(part.words.first()?);
-    let until = if WITH_SUBCOMMANDS.contains(&program.as_str()) {
+    let until = if let Some(inner) = started(part) {
+        part.words.len().checked_sub(inner.words.len())?
+    } else if WITH_SUBCOMMANDS.contains(&program.as_str()) {
         // Without a subcommand the rule would cover all of them.
         subcommand_at(part)?
     } else {

@@ -11,7 +11,7 @@ mod stream;
 
 pub use stream::MaskStream;
 
-use assigned::{assigned, carried, is_noise};
+use assigned::is_noise;
 use known::Known;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -62,8 +62,7 @@ impl Masker {
         let mut finds = Vec::new();
         self.known.find(text, &mut finds);
         formed::find(text, &mut finds);
-        assigned(text, &mut finds);
-        carried(text, &mut finds);
+        assigned::find(text, &mut finds);
         if finds.is_empty() {
             return Masked {
                 text: Cow::Borrowed(text),

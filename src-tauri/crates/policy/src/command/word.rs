@@ -89,7 +89,11 @@ impl Word {
                     _ if self.expanded || opened => WordKind::Expanded,
                     Some(('~', Origin::Bare)) => WordKind::Pattern,
                     // `[` alone is a program.
-                    _ if letters.len() > 1 && letters.iter().any(|l| is_wildcard(*l)) => WordKind::Pattern,
+                    _ if !matches!(letters.as_slice(), [('[', _)])
+                        && letters.iter().any(|l| is_wildcard(*l)) =>
+                    {
+                        WordKind::Pattern
+                    }
                     _ => WordKind::Literal,
                 };
                 (letters.iter().map(|(c, _)| c).collect(), kind)

@@ -132,14 +132,14 @@ pub(crate) fn is_wrapper(part: &Part) -> bool {
     if starts_others(name) {
         return true;
     }
+    if is_runner(part) {
+        return started(part).is_none_or(|inner| is_wrapper(&inner));
+    }
     if is_shell(name) || is_interpreter(name) {
         // With the name of a script it is a program like others.
-        return part
-            .words
-            .get(1)
-            .is_none_or(|word| word.starts_with('-') && word != "-m");
+        return part.words.get(1).is_none_or(|word| word.starts_with('-'));
     }
-    inside(part, 0).line.is_some() && !is_runner(part)
+    inside(part, 0).line.is_some()
 }
 
 /// Programs that are nothing but a way to start others.
@@ -170,7 +170,18 @@ pub(crate) fn starts_others(name: &str) -> bool {
     OTHERS.contains(&name) || WRAPPERS.iter().any(|(wrapper, ..)| *wrapper == name)
 }
 
-pub(crate) fn is_runner(part: &Part) -> bool {
+/// The command that a runner starts: `uv run`, `python -m`.
+pub(crate) fn started(part: &Part) -> Option<Part> {
+    let line = is_runner(part).then(|| inside(part, 0).line).flatten();
+    line.and_then(|line| line.parts.into_iter().next())
+}
+
+/// Whether these two words start what stands behind them, plainly.
+pub(crate) fn runs(program: &str, sub: &str) -> bool {
+    RUNNERS.contains(&(program, sub)) || (is_interpreter(program) && sub == "-m")
+}
+
+fn is_runner(part: &Part) -> bool {
     let Some(name) = part.words.first().map(|word| base_name(word)) else {
         return false;
     };

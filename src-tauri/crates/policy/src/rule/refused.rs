@@ -185,7 +185,10 @@ fn program_refused(program: &str, rest: &[WordShape]) -> Option<&'static str> {
         && script
             .iter()
             .all(|text| text.is_some_and(|text| !text.is_empty() && !text.starts_with(['-', '/', '+'])));
-    if (is_shell(&name) || is_interpreter(&name)) && !names_script {
+    // `python -m pytest`
+    let module = matches!(rest, [WordShape::Exact { text: m }, WordShape::Exact { text }, ..] if m == "-m" && !text.is_empty());
+    let bare = is_shell(&name) || (is_interpreter(&name) && !module);
+    if bare && !names_script {
         return Some("It would run any code: shells and interpreters need the name of a script.");
     }
     deletion(program, &name, rest)

@@ -1,5 +1,6 @@
 //! Rules that cover so much that the person confirms them a second time.
 
+use crate::open::runs;
 use crate::program::base_name;
 use crate::remember::WITH_SUBCOMMANDS;
 use paddock_protocol::{RuleShape, WordShape};
@@ -56,6 +57,9 @@ fn wide_command(words: &[WordShape]) -> Vec<String> {
         WordShape::Exact { text } => Some(text.as_str()),
         _ => None,
     });
+    if second.is_some_and(|second| runs(&program, second)) && loose(words.get(2)) {
+        wide.push(format!("Every program may be run through {name}."));
+    }
     if runs_files && matches!(second, Some("run" | "run-script")) && loose(words.get(2)) {
         wide.push(format!(
             "Every script that the project names may be run by {name}."

@@ -2,21 +2,66 @@
 
 use super::Find;
 use crate::base64::decoded;
-use regex::Regex;
-use std::collections::HashMap;
+use aho_corasick::AhoCorasick;
+use std::ops::Range;
 use std::sync::LazyLock;
 
-/// A name that stands for a secret, and its value: in shells, code, JSON, YAML, headers and options.
-const ASSIGNED: &str = r#"(?xi)
-    (?P<name> passw(?:or)?d | passwd | passphrase | pwd | secret | token | credentials?
-        | (?: api | access | secret | private | auth | account | signing | encryption | master | client | service | storage | license )
-          [_.\-]? key )
-    s? (?: [_-][a-z0-9_-]{0,40} )?
-    (?: \\? ["'`] )? \]?
-    (?: [\x20\t]* (?: => | := | = | : ) [\x20\t]* | [\x20\t]+ )
-    (?P<value> \\"[^"\\\n]{8,400}\\" | "(?: [^"\\\n] | \\. ){8,400}" | '[^'\n]{8,400}' | `[^`\n]{8,400}` | [^\s"'`,;<>(){}\[\]]{8,400} )"#;
-const CARRIED: &str = r"(?xi) \b (?P<scheme> bearer | basic ) [\x20\t]+ (?P<carried> [A-Za-z0-9._~+/=-]{8,4000} )
-    | \b [a-z][a-z0-9+.-]{1,20} :// (?P<user> [^\s:/@?\#]{0,100} ) : (?P<password> [^\s/@]{3,200} ) @ [\w.\[-]";
+/// Names that stand for a secret.
+const NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "credential",
+    "credentials",
+];
+/// What makes a key a secret one, with `_`, `-`, `.` or nothing between.
+const KEYS: &[&str] = &[
+    "api",
+    "access",
+    "secret",
+    "private",
+    "auth",
+    "account",
+    "signing",
+    "encryption",
+    "master",
+    "client",
+    "service",
+    "storage",
+    "license",
+];
+const SCHEMES: &[&str] = &["bearer", "basic"];
+const ADDRESS: &str = "://";
+/// The longest value that is looked at.
+const LONGEST: usize = 400;
+/// So many names are looked at inside of one value that is no secret itself.
+const MOST_INSIDE: usize = 8;
+
+struct Words {
+    finder: AhoCorasick,
+    all: Vec<String>,
+}
+
+static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
+    let keys = KEYS
+        .iter()
+        .flat_map(|kind| ["", "_", "-", "."].map(|joint| format!("{kind}{joint}key")));
+    let plain = NAMES
+        .iter()
+        .chain(SCHEMES)
+        .chain([&ADDRESS])
+        .map(|word| (*word).to_owned());
+    let all: Vec<String> = plain.chain(keys).collect();
+    let finder = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+        .build(&all)
+        .ok()?;
+    Some(Words { finder, all })
+});
 
 /// What people write where a secret would stand.
 const PLACEHOLDERS: &[&str] = &[
@@ -106,35 +151,140 @@ const OTHER_THINGS: &[&str] = &[
     "budget",
 ];
 
-pub(super) fn assigned(text: &str, finds: &mut Vec<Find>) {
-    static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(ASSIGNED).ok());
-    let Some(names) = &*NAMES else { return };
-    let mut from = 0;
-    while let Some(found) = names.captures_at(text, from) {
-        let (Some(whole), Some(value)) = (found.get(0), found.name("value")) else {
-            return;
-        };
-        let before = text.get(whole.start()..value.start()).unwrap_or_default();
-        // What is no secret may be the name of the next one: "secret: password=…".
-        from = found.name("name").map_or(whole.end(), |name| name.end());
-        let masked = text.get(..whole.start()).is_some_and(|head| head.ends_with('['));
-        if masked || names_other_thing(before) {
-            continue;
-        }
-        let quotes = value.as_str().len() - value.as_str().trim_start_matches(['\\', '"', '\'', '`']).len();
-        let inside = value.as_str().trim_matches(['\\', '"', '\'', '`']);
-        let option = text.get(..whole.start()).is_some_and(|head| {
-            head.rsplit([' ', '\t', '\n'])
-                .next()
-                .is_some_and(|word| word.starts_with("--"))
-        });
-        let assigns = before.contains(['=', ':']);
-        if (assigns || option) && is_secret_value(inside, quotes > 0) {
-            let begin = value.start() + quotes;
-            finds.push(Find::new(begin..begin + inside.len(), "value"));
-            from = value.end();
+/// Finds secrets by what stands before them, in one pass.
+pub(super) fn find(text: &str, finds: &mut Vec<Find>) {
+    let Some(words) = &*WORDS else { return };
+    let (mut behind, mut rejected, mut inside) = (0, 0, 0);
+    for hit in words.finder.find_iter(text) {
+        let word = words
+            .all
+            .get(hit.pattern().as_usize())
+            .map(String::as_str)
+            .unwrap_or_default();
+        if word == ADDRESS {
+            in_address(text, hit.start(), finds);
+        } else if SCHEMES.contains(&word) {
+            authorization(text, hit.range(), finds);
+        } else if hit.start() >= behind {
+            inside = if hit.start() < rejected { inside + 1 } else { 0 };
+            if inside > MOST_INSIDE {
+                continue;
+            }
+            let Some(value) = assigned(text, hit.range()) else {
+                continue;
+            };
+            if is_secret_value(text.get(value.at.clone()).unwrap_or_default(), value.quoted) {
+                behind = value.at.end;
+                finds.push(Find::new(value.at, "value"));
+            } else {
+                rejected = value.at.end;
+            }
         }
     }
+}
+
+/// What stands behind a name.
+struct Value {
+    at: Range<usize>,
+    quoted: bool,
+}
+
+/// The value behind a name, in the ways of shells, code, JSON, YAML, headers and options.
+fn assigned(text: &str, name: Range<usize>) -> Option<Value> {
+    let bytes = text.as_bytes();
+    let here = |at: usize| bytes.get(at).copied().unwrap_or_default();
+    let blank = |at: usize| matches!(here(at), b' ' | b'\t');
+    // "[secret: …]"
+    if name.start > 0 && here(name.start - 1) == b'[' {
+        return None;
+    }
+    let mut at = name.end;
+    if matches!(here(at), b's' | b'S') {
+        at += 1;
+    }
+    if matches!(here(at), b'_' | b'-') {
+        let end = at + 40;
+        while at < end && (here(at).is_ascii_alphanumeric() || matches!(here(at), b'_' | b'-')) {
+            at += 1;
+        }
+    }
+    if names_other_thing(text.get(name.start..at)?) {
+        return None;
+    }
+    at += usize::from(here(at) == b'\\');
+    at += usize::from(matches!(here(at), b'"' | b'\'' | b'`'));
+    at += usize::from(here(at) == b']');
+    let from = at;
+    while blank(at) {
+        at += 1;
+    }
+    let length = match (here(at), here(at + 1)) {
+        (b'=', b'=') => return None,
+        (b'=', b'>') | (b':', b'=') => 2,
+        (b'=' | b':', _) => 1,
+        _ if at > from && is_option(text, name.start) => 0,
+        _ => return None,
+    };
+    at += length;
+    while blank(at) {
+        at += 1;
+    }
+    value(text, at)
+}
+
+/// Whether the name is one of an option: `--password`.
+fn is_option(text: &str, name: usize) -> bool {
+    let from = name.saturating_sub(40);
+    let head = text.as_bytes().get(from..name).unwrap_or_default();
+    let word = head
+        .rsplit(|b| b.is_ascii_whitespace())
+        .next()
+        .unwrap_or_default();
+    word.starts_with(b"--")
+}
+
+fn value(text: &str, from: usize) -> Option<Value> {
+    let bytes = text.as_bytes();
+    let (begin, end) = match (bytes.get(from)?, bytes.get(from + 1)) {
+        (b'\\', Some(b'"')) => (from + 2, Some(b'\\')),
+        (quote @ (b'"' | b'\'' | b'`'), _) => (from + 1, Some(*quote)),
+        _ => (from, None),
+    };
+    let mut at = begin;
+    while let Some(byte) = bytes.get(at) {
+        let ends = match end {
+            Some(end) => *byte == end || *byte == b'\n',
+            None => {
+                byte.is_ascii_whitespace()
+                    || matches!(
+                        byte,
+                        b'"' | b'\''
+                            | b'`'
+                            | b','
+                            | b';'
+                            | b'<'
+                            | b'>'
+                            | b'('
+                            | b')'
+                            | b'{'
+                            | b'}'
+                            | b'['
+                            | b']'
+                            | b'&'
+                    )
+            }
+        };
+        if ends || at - begin > LONGEST {
+            break;
+        }
+        at += if *byte == b'\\' && end.is_some() { 2 } else { 1 };
+    }
+    let closed = end.is_none_or(|end| bytes.get(at) == Some(&end));
+    let whole = text.is_char_boundary(begin) && text.is_char_boundary(at.min(bytes.len()));
+    (closed && whole && at - begin <= LONGEST).then_some(Value {
+        at: begin..at.min(bytes.len()),
+        quoted: end.is_some(),
+    })
 }
 
 fn names_other_thing(before: &str) -> bool {
@@ -145,33 +295,71 @@ fn names_other_thing(before: &str) -> bool {
     name.contains(['_', '-']) && OTHER_THINGS.contains(&last)
 }
 
-pub(super) fn carried(text: &str, finds: &mut Vec<Find>) {
-    static SCHEMES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(CARRIED).ok());
-    let Some(schemes) = &*SCHEMES else { return };
-    for found in schemes.captures_iter(text) {
-        if let (Some(scheme), Some(value)) = (found.name("scheme"), found.name("carried")) {
-            let carried = value.as_str().trim_end_matches('.');
-            let basic = scheme.as_str().eq_ignore_ascii_case("basic");
-            let genuine = if basic {
-                is_login(carried)
-            } else {
-                is_bearer(carried)
-            };
-            if genuine {
-                let label = if basic { "login" } else { "bearer token" };
-                finds.push(Find::new(value.start()..value.start() + carried.len(), label));
-            }
-        } else if let (Some(user), Some(password)) = (found.name("user"), found.name("password")) {
-            let value = password.as_str();
-            let variable = value.starts_with(['$', '{', '%', '*', '<', '[']) && !value.starts_with("%2");
-            let common = ["password", "pass", "passwd", "pwd", "secret"];
-            if user.as_str() != value && !variable && !common.contains(&value) && !is_noise(value) {
-                finds.push(Find {
-                    recognisable: false,
-                    ..Find::new(password.range(), "password")
-                });
-            }
-        }
+fn authorization(text: &str, scheme: Range<usize>, finds: &mut Vec<Find>) {
+    const LONGEST_CARRIED: usize = 4_000;
+    let bytes = text.as_bytes();
+    let inside = scheme.start > 0 && bytes.get(scheme.start - 1).is_some_and(u8::is_ascii_alphanumeric);
+    let mut from = scheme.end;
+    while matches!(bytes.get(from), Some(b' ' | b'\t')) {
+        from += 1;
+    }
+    if inside || from == scheme.end {
+        return;
+    }
+    let rest = bytes.get(from..).unwrap_or_default();
+    let sign =
+        |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-');
+    let length = rest.iter().take(LONGEST_CARRIED).take_while(sign).count();
+    let carried = text
+        .get(from..from + length)
+        .unwrap_or_default()
+        .trim_end_matches('.');
+    let basic = scheme.len() == "basic".len();
+    let (label, genuine) = match basic {
+        true => ("login", carried.len() >= 8 && is_login(carried)),
+        false => ("bearer token", is_bearer(carried)),
+    };
+    if genuine {
+        finds.push(Find::new(from..from + carried.len(), label));
+    }
+}
+
+/// `scheme://user:password@host`
+fn in_address(text: &str, at: usize, finds: &mut Vec<Find>) {
+    let bytes = text.as_bytes();
+    if at < 2 || !bytes.get(at - 1).is_some_and(u8::is_ascii_alphanumeric) {
+        return;
+    }
+    let from = at + ADDRESS.len();
+    let rest = bytes.get(from..).unwrap_or_default();
+    let plain = |b: &u8| !b.is_ascii_whitespace() && !matches!(b, b'/' | b'@');
+    let user = rest
+        .iter()
+        .take(100)
+        .take_while(|b| plain(b) && !matches!(b, b':' | b'?' | b'#'))
+        .count();
+    if rest.get(user) != Some(&b':') {
+        return;
+    }
+    let begin = from + user + 1;
+    let rest = bytes.get(begin..).unwrap_or_default();
+    let length = rest.iter().take(200).take_while(|b| plain(b)).count();
+    let host = rest
+        .get(length + 1)
+        .is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'[' | b'.' | b'_' | b'-'));
+    if length < 3 || rest.get(length) != Some(&b'@') || !host {
+        return;
+    }
+    let (Some(user), Some(value)) = (text.get(from..from + user), text.get(begin..begin + length)) else {
+        return;
+    };
+    let variable = value.starts_with(['$', '{', '%', '*', '<', '[']) && !value.starts_with("%2");
+    let common = ["password", "pass", "passwd", "pwd", "secret"];
+    if user != value && !variable && !common.contains(&value) && !is_noise(value) {
+        finds.push(Find {
+            recognisable: false,
+            ..Find::new(begin..begin + length, "password")
+        });
     }
 }
 
@@ -198,8 +386,15 @@ pub(super) fn is_noise(text: &str) -> bool {
 
 /// Whether a value behind a telling name is a secret and not code, a path, a word or an example.
 fn is_secret_value(value: &str, quoted: bool) -> bool {
+    let digit = value.bytes().any(|b| b.is_ascii_digit());
+    let small = value.bytes().any(|b| b.is_ascii_lowercase());
+    let large = value.bytes().any(|b| b.is_ascii_uppercase());
+    // Most values are words.
+    if value.len() < 8 || !(digit || (small && large)) {
+        return false;
+    }
     let lower = value.to_lowercase();
-    if value.len() < 8 || is_noise(value) || WEAK.iter().any(|word| lower.contains(word)) {
+    if is_noise(value) || WEAK.iter().any(|word| lower.contains(word)) {
         return false;
     }
     let code = [
@@ -272,14 +467,15 @@ fn is_spoken(word: &str) -> bool {
 
 /// Bits a byte.
 fn entropy(text: &str) -> f64 {
-    let mut counts: HashMap<u8, u32> = HashMap::new();
+    let mut counts = [0_u32; 256];
     for byte in text.bytes() {
-        *counts.entry(byte).or_default() += 1;
+        counts[usize::from(byte)] += 1;
     }
     let length = f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX));
     counts
-        .values()
-        .map(|count| f64::from(*count) / length)
+        .into_iter()
+        .filter(|count| *count > 0)
+        .map(|count| f64::from(count) / length)
         .map(|share| -share * share.log2())
         .sum()
 }

@@ -2,10 +2,11 @@
 
 use super::{Find, is_noise};
 use crate::base64::decoded;
+use aho_corasick::AhoCorasick;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Label and form. Each begins with letters of its own, so that one pass finds all of them.
+/// Label and form. Each begins with letters of its own, so that one pass finds where they could stand.
 const FORMS: &[(&str, &str)] = &[
     ("AWS access key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     ("GitHub token", r"gh[pousr]_[A-Za-z0-9]{36,251}"),
@@ -43,12 +44,6 @@ const FORMS: &[(&str, &str)] = &[
     ("SendGrid key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     ("Twilio key", r"SK[0-9a-f]{32}\b"),
     ("Mailgun key", r"key-[a-f0-9]{32}\b"),
-    ("Mailchimp key", r"[a-f0-9]{32}-us[0-9]{1,2}\b"),
-    ("Telegram token", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
-    (
-        "Discord token",
-        r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
-    ),
     ("age key", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     ("Linear key", r"lin_api_[A-Za-z0-9]{32,}"),
     ("Notion token", r"(?:ntn_|secret_)[A-Za-z0-9]{40,}"),
@@ -67,11 +62,94 @@ const FORMS: &[(&str, &str)] = &[
         r"(?:Account|SharedAccess)Key=[A-Za-z0-9+/]{40,}={0,2}",
     ),
     ("Azure signature", r"[?&]sig=[A-Za-z0-9%+/]{40,}"),
-    ("Azure client secret", r"[A-Za-z0-9_.~-]{3}8Q~[A-Za-z0-9_.~-]{34}"),
     (
         "signed token",
         r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     ),
+];
+/// Forms that begin with any letters.
+const LOOSE: &[(&str, &str)] = &[
+    ("Mailchimp key", r"[a-f0-9]{32}-us[0-9]{1,2}\b"),
+    ("Telegram token", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
+    (
+        "Discord token",
+        r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
+    ),
+    ("Azure client secret", r"[A-Za-z0-9_.~-]{3}8Q~[A-Za-z0-9_.~-]{34}"),
+];
+/// The letters with which the forms begin.
+const PREFIXES: &[&str] = &[
+    "AKIA",
+    "ASIA",
+    "ABIA",
+    "ACCA",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "gldt-",
+    "glrt-",
+    "glptt-",
+    "glcbt-",
+    "glsoat-",
+    "glft-",
+    "gloas-",
+    "glimt-",
+    "glagent-",
+    "xox",
+    "xapp-",
+    "hooks.slack.com",
+    "sk_live_",
+    "rk_live_",
+    "whsec_",
+    "sk-",
+    "AIza",
+    "ya29.",
+    "GOCSPX-",
+    "npm_",
+    "pypi-",
+    "rubygems_",
+    "dckr_",
+    "hf_",
+    "gsk_",
+    "xai-",
+    "pplx-",
+    "r8_",
+    "dop_v1_",
+    "doo_v1_",
+    "dor_v1_",
+    "shpat_",
+    "shpss_",
+    "shpca_",
+    "shppa_",
+    "SG.",
+    "SK",
+    "key-",
+    "AGE-SECRET-KEY-1",
+    "lin_api_",
+    "ntn_",
+    "secret_",
+    "dapi",
+    "hvs.",
+    "hvb.",
+    "dp.",
+    "PMAK-",
+    "NRAK-",
+    "glsa_",
+    "glc_",
+    "sntrys_",
+    "sntryu_",
+    "figd_",
+    "sbp_",
+    "ATATT3",
+    "AccountKey=",
+    "SharedAccessKey=",
+    "?sig=",
+    "&sig=",
+    "eyJ",
 ];
 /// A private key: up to its end, or, cut off, as far as its lines go.
 const PRIVATE_KEY: &str = r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:\s*(?:Proc-Type|DEK-Info|Version|Comment|Hash)[^\n]*\n)*[A-Za-z0-9+/=\s\\",-]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:[\s\\nr"]*[A-Za-z0-9+/=]{20,})+)"#;
@@ -80,33 +158,48 @@ const PAIR: &str =
     r"\b(?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9\n]{1,8}(?P<secret>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)";
 
 struct Forms {
-    all: Regex,
-    each: Vec<Regex>,
+    prefixes: AhoCorasick,
+    each: Vec<(&'static str, Regex)>,
+    loose: Vec<(&'static str, Regex)>,
     private_key: Regex,
     pair: Regex,
 }
 
 /// The forms are fixed and the tests compile them; without them nothing would be found, and those tests fail.
 static COMPILED: LazyLock<Option<Forms>> = LazyLock::new(|| {
-    let parts: Vec<String> = FORMS.iter().map(|(_, form)| format!("(?:{form})")).collect();
-    let each = FORMS
-        .iter()
-        .map(|(_, form)| Regex::new(&format!("^(?:{form})")).ok());
+    let compiled = |forms: &[(&'static str, &str)], begin: &str| -> Option<Vec<(&'static str, Regex)>> {
+        let each = forms
+            .iter()
+            .map(|(label, form)| Some((*label, Regex::new(&format!("{begin}(?:{form})")).ok()?)));
+        each.collect()
+    };
     Some(Forms {
-        all: Regex::new(&format!(r"(?-u:\b|[?&])(?:{})", parts.join("|"))).ok()?,
-        each: each.collect::<Option<_>>()?,
+        prefixes: AhoCorasick::new(PREFIXES).ok()?,
+        each: compiled(FORMS, "^")?,
+        loose: compiled(LOOSE, r"(?-u:\b)")?,
         private_key: Regex::new(PRIVATE_KEY).ok()?,
         pair: Regex::new(PAIR).ok()?,
     })
 });
 
-pub(super) fn find(text: &str, finds: &mut Vec<Find>) {
-    let Some(forms) = &*COMPILED else { return };
-    for found in forms.all.find_iter(text) {
-        let label = forms.each.iter().position(|form| form.is_match(found.as_str()));
-        let label = label
-            .and_then(|at| FORMS.get(at))
-            .map_or("key", |(label, _)| label);
+fn by_prefix(forms: &Forms, text: &str, finds: &mut Vec<Find>) {
+    let mut behind = 0;
+    for hit in forms.prefixes.find_iter(text) {
+        let at = hit.start();
+        let inside = text
+            .as_bytes()
+            .get(at.wrapping_sub(1))
+            .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+        let marked = text.as_bytes().get(at).is_some_and(|b| matches!(b, b'?' | b'&'));
+        if at < behind || (inside && !marked) {
+            continue;
+        }
+        let rest = text.get(at..).unwrap_or_default();
+        let found = forms
+            .each
+            .iter()
+            .find_map(|(label, form)| Some((*label, form.find(rest)?)));
+        let Some((label, found)) = found else { continue };
         let genuine = match label {
             "signed token" => is_signed_token(found.as_str()),
             _ => !is_noise(found.as_str()),
@@ -117,8 +210,18 @@ pub(super) fn find(text: &str, finds: &mut Vec<Find>) {
                 "Azure key" | "Azure signature" => found.as_str().find('=').map_or(0, |at| at + 1),
                 _ => 0,
             };
-            finds.push(Find::new(found.start() + name..found.end(), label));
+            behind = at + found.end();
+            finds.push(Find::new(at + name..behind, label));
         }
+    }
+}
+
+pub(super) fn find(text: &str, finds: &mut Vec<Find>) {
+    let Some(forms) = &*COMPILED else { return };
+    by_prefix(forms, text, finds);
+    for (label, form) in &forms.loose {
+        let found = form.find_iter(text).filter(|found| !is_noise(found.as_str()));
+        finds.extend(found.map(|found| Find::new(found.range(), label)));
     }
     if text.contains("PRIVATE KEY") {
         for found in forms.private_key.find_iter(text) {
