@@ -54,12 +54,12 @@ test('Escape closes the dialog of a rule and gives the focus back to the card', 
 test('a host is set apart in both forms, and the button says how far it is allowed', async () => {
   const { page, complaints } = await open('fixture=connect')
   assert.equal(await page.getByTestId('approve-main').innerText(), 'Allow prices.api.example.com once')
-  await page.getByText('This project', { exact: true }).click()
+  await page.getByText('Project', { exact: true }).click()
   assert.equal(await page.getByTestId('approve-main').innerText(), 'Allow prices.api.example.com for this project')
   // The choice has changed the button: it waits again.
   await page.getByTestId('approve-main').click()
   await page.getByText('One moment').waitFor()
-  await page.getByRole('list', { name: /more wait/ }).getByRole('button').first().click()
+  await page.getByRole('list', { name: /more wait/ }).getByText('xn--80ak6aa92e.com').click()
   await page.getByText('U+0430').waitFor()
   await picture(page, 'host-in-both-forms')
   assert.deepEqual(complaints, [])
@@ -67,10 +67,10 @@ test('a host is set apart in both forms, and the button says how far it is allow
 
 test('the folder of a place outside is named before it is allowed', async () => {
   const { page } = await open('fixture=outside')
-  await page.getByText('This session', { exact: true }).click()
+  await page.getByText('Session', { exact: true }).click()
   await page.getByText('Its folder', { exact: true }).click()
   await page.getByText('/home/mira/code/shared-config/', { exact: true }).waitFor()
-  assert.equal(await page.getByTestId('approve-main').innerText(), 'Allow reading for this session')
+  assert.equal(await page.getByTestId('approve-main').innerText(), 'Allow reading in its folder for this session')
 })
 
 test('a refused run says what it came to and what it may do again', async () => {

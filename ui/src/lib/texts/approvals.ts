@@ -183,7 +183,7 @@ function againButton(request: ApprovalRequest): string {
 /** For how long a chosen grant holds, as the end of a button. */
 function grantEnd(request: ApprovalRequest, grant: Grant | undefined, once: string): string {
   if (grant === undefined || grant.scope === 'once' || grantOffer(request) === undefined) return once
-  return ` ${scopeName[grant.scope].toLowerCase()}`
+  return `${grant.wholeFolder ? ' in its folder' : ''} ${scopeName[grant.scope].toLowerCase()}`
 }
 
 function otherButton(request: ApprovalRequest, end: string): string {
@@ -334,7 +334,7 @@ export const approvals = {
   },
 
   remember: 'Remember…',
-  runs: 'running, waits for this answer',
+  runs: 'running, waits for you',
 
   connect: {
     address: 'Host',
@@ -363,12 +363,10 @@ export const approvals = {
     file: 'This file',
     folder: 'Its folder',
     folderIs: 'Folder and all below it: ',
-    scopes: {
-      once: 'Once',
-      turn: 'This turn',
-      session: 'This session',
-      project: 'This project',
-    } satisfies Record<AnswerScope, string>,
+    scopes: { once: 'Once', turn: 'Turn', session: 'Session', project: 'Project' } satisfies Record<
+      AnswerScope,
+      string
+    >,
   },
 
   again: {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { changeRequest, commandRequest, deleteRequest, outsideRequest } from '$lib/approvals/requests.fixture'
+import {
+  changeRequest,
+  commandRequest,
+  connectRequest,
+  deleteRequest,
+  outsideRequest,
+  refusedRequest,
+} from '$lib/approvals/requests.fixture'
 import { mainButton, sentence } from './approvals'
 import { stateWords } from './turn'
 import { clock, counted, day, duration, tokens, type Piece } from './words'
@@ -82,6 +89,19 @@ describe('approval cards', () => {
     expect(mainButton(changeRequest(), false)).toBe('Write file')
     expect(mainButton(deleteRequest(), false)).toBe('Delete 3 files')
     expect(mainButton(outsideRequest(), false)).toBe('Allow reading once')
+  })
+
+  test('a chosen grant is on the button, for how long and how far', () => {
+    const session = { scope: 'session', wholeFolder: false } as const
+    expect(mainButton(connectRequest(), false)).toBe('Allow api.example.com once')
+    expect(mainButton(connectRequest(), false, session)).toBe('Allow api.example.com for this session')
+    expect(mainButton(outsideRequest(), false, { ...session, wholeFolder: true })).toBe(
+      'Allow reading in its folder for this session',
+    )
+    expect(mainButton(refusedRequest(), false)).toBe('Allow writing and run again')
+    expect(flat(sentence(refusedRequest()))).toBe(
+      'Blocked by the sandbox: writing to /home/mira/.cache/tool/index',
+    )
   })
 
   test('no request puts its own words on the button', () => {
