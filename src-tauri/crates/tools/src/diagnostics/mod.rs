@@ -234,7 +234,7 @@ fn report(
     let mut problems = Problems::default();
     let mut facts = String::new();
     let mut raw = String::new();
-    let mut has_run = false;
+    let (mut has_run, mut is_clean) = (false, true);
     for ran in &all {
         let Checker { name, folder, .. } = &ran.checker;
         let place = if folder.is_root() {
@@ -248,9 +248,22 @@ fn report(
         }
         has_run |= !ran.timed_out;
         let count = problems.read(&ran.output, &cx.root, folder);
-        let _ = writeln!(facts, "[{name}{place}: {}]", words_of(ran, cx.command_time));
-        if count == 0 && !ran.end.exit.is_success() && !ran.output.trim().is_empty() {
-            let _ = writeln!(raw, "{name}:\n{}", bounds::end_of(ran.output.trim_end(), MAX_RAW));
+        let end = words_of(ran, cx.command_time);
+        let is_kept = !ran.end.exit.is_success() && problems::wants_to_write(&ran.output);
+        let hint = match is_kept {
+            true => "; it wants to write in the project, which is read-only here: use run_command for it",
+            false => "",
+        };
+        let _ = writeln!(facts, "[{name}{place}: {end}{hint}]");
+        is_clean &= ran.end.exit.is_success() || count > 0;
+        let rest: Vec<&str> = ran
+            .output
+            .lines()
+            .filter(|line| !problems::wants_to_write(line))
+            .collect();
+        let rest = rest.join("\n");
+        if count == 0 && !ran.end.exit.is_success() && !rest.trim().is_empty() {
+            let _ = writeln!(raw, "{name}:\n{}", bounds::end_of(rest.trim_end(), MAX_RAW));
         }
     }
     for name in not_run {
@@ -269,7 +282,7 @@ fn report(
             bounds::count(shown.problems, "problem")
         );
     }
-    if shown.problems == 0 && raw.is_empty() && has_run {
+    if shown.problems + shown.elsewhere == 0 && is_clean && has_run {
         text.push_str("No problems.\n");
     }
     if shown.elsewhere > 0 {

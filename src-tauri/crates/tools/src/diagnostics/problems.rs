@@ -30,7 +30,8 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Takes the problems out of the output of a checker that ran in a folder; how many they were.
+    /// Takes the problems out of the output of a checker that ran in a folder; how many they were. That it could not write
+    /// is none of the project's problems.
     pub(super) fn read(&mut self, output: &str, root: &ProjectRoot, folder: &RelativePath) -> usize {
         let mut files = Files {
             root,
@@ -47,12 +48,10 @@ impl Problems {
                 if message.is_empty() {
                     message = lines.peek().copied().unwrap_or_default().trim().to_owned();
                 }
-                self.add(file, line, column, &message);
-                found += 1;
+                found += usize::from(self.add(file, line, column, &message));
             } else if let Some((line, column, message)) = below(line) {
                 if let Some(file) = &current {
-                    self.add(String::clone(file), line, column, message);
-                    found += 1;
+                    found += usize::from(self.add(String::clone(file), line, column, message));
                 }
             } else if !line.starts_with(char::is_whitespace) {
                 current = files
@@ -63,13 +62,17 @@ impl Problems {
         found
     }
 
-    fn add(&mut self, file: String, line: u32, column: u32, message: &str) {
+    fn add(&mut self, file: String, line: u32, column: u32, message: &str) -> bool {
+        if wants_to_write(message) {
+            return false;
+        }
         let words: Vec<&str> = message.split_whitespace().collect();
         let message = bounds::short_line(&words.join(" "), MAX_MESSAGE);
         self.by_file
             .entry(file)
             .or_default()
             .insert((line, column, message));
+        true
     }
 
     /// Those at a path and below it, for the model; with their number, that of their files, and whether more are elsewhere.
@@ -101,6 +104,11 @@ impl Problems {
         }
         shown
     }
+}
+
+/// Whether a text says that something could not be written because all is read-only.
+pub(super) fn wants_to_write(text: &str) -> bool {
+    text.contains("EROFS") || text.to_ascii_lowercase().contains("read-only file system")
 }
 
 /// Problems as the model reads them.
@@ -237,6 +245,8 @@ mod tests {
             ),
             0
         );
+        let kept = "b.svelte:9:2\nError: EROFS: read-only file system, open 'x'\n";
+        assert_eq!(read("ui", kept), 0);
         let shown = problems.shown(&RelativePath::root());
         assert_eq!(
             shown.text,

@@ -173,7 +173,7 @@ async fn nothing_is_changed_and_what_is_missing_is_said() {
     let output = project.run("diagnostics", json!({})).await.unwrap();
     let text = &output.text;
     assert!(
-        !project.path("made.txt").exists() && text.contains("Read-only file system"),
+        !project.path("made.txt").exists() && text.contains("it wants to write in the project"),
         "{text}"
     );
     for line in [
@@ -181,7 +181,7 @@ async fn nothing_is_changed_and_what_is_missing_is_said() {
         "tool/a.py\n  1:2 error: no such name",
         "app/one/main.ts\n  1:7 error TS2322: no number",
         "[tsc in app/one: exit code 2]",
-        "[lint: exit code 2]",
+        "[lint: exit code 2; it wants to write in the project, which is read-only here: use run_command for it]",
         "[mypy in tool: exit code 1]",
         "[make in native: exit code 2]",
         "[ruff in tool: not installed]",
