@@ -2,7 +2,7 @@
  * How a session's map is looked at: which turn, which page, what is selected and filtered. The panel and the full
  * window share it, so that going from one to the other loses nothing.
  */
-import type { ItemId, TurnId } from '$lib/protocol'
+import type { TurnId } from '$lib/protocol'
 import { tickingNow } from '$lib/clock.svelte'
 import type { OpenSession } from '$lib/timeline/timeline.svelte'
 import { axisOf, placeOf } from './axis'
@@ -141,11 +141,6 @@ export class MapDesk {
   /** Loads the rest of a turn of which only the end is there. */
   async loadWhole(): Promise<void> {
     while (this.cutOff && (await this.#session.loadOlder())) continue
-  }
-
-  /** The bar of an item, for a way from the timeline to the map. */
-  selectItem(item: ItemId): void {
-    this.selected = this.bars.find((bar) => bar.item === item)?.key
   }
 }
 

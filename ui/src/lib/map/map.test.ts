@@ -33,8 +33,6 @@ const words = {
   lane: laneName,
   clock: String,
   pause: String,
-  approved: '',
-  rejected: '',
   message: 'message',
   exit: String,
   verb: verbs,

@@ -19,8 +19,6 @@ export interface TimelineWords {
   lane: Record<Lane, string>
   clock: (millis: number) => string
   pause: (millis: number) => string
-  approved: string
-  rejected: string
   message: string
   exit: (code: number) => string
 }
@@ -319,7 +317,7 @@ function drawName(drawing: Drawing, bar: MapBar, x: number, room: number, y: num
         ]
           .filter((part) => part !== '')
           .join(' ')
-  const text = fitted(said, Math.min(room, 220))
+  const text = fitted(said, Math.min(room, 300))
   if (text === '' || (bar.subject === 'message' && text !== said)) return
   const trouble = bar.outcome === 'failed' || bar.outcome === 'rejected'
   drawing.shapes.push({
@@ -361,7 +359,7 @@ function drawCuts({ shapes, height, options, cuts }: Drawing): void {
       },
       {
         shape: 'text',
-        x: x + 3,
+        x: Math.min(x + 3, options.width - textWidth(options.words.pause(millis)) / 2 - 2),
         y: 12,
         text: options.words.pause(millis),
         fill: 'text-muted',
@@ -377,6 +375,6 @@ function drawLabels({ shapes, height, options, bar }: Drawing, lanes: readonly L
   for (const { lane, y } of lanes) {
     const text = options.words.lane[lane]
     shapes.push({ shape: 'text', x: 8, y: y + PAD / 2 + 6 + bar / 2, text, fill: 'text-default' })
-    if (y > HEAD) shapes.push({ shape: 'path', d: `M0 ${y}H${LABELS - 4}`, stroke: 'border-subtle' })
+    if (y > HEAD) shapes.push({ shape: 'path', d: `M0 ${y}H${LABELS - 6}`, stroke: 'border-subtle' })
   }
 }

@@ -107,7 +107,6 @@ export const paused = {
   check: {
     title: (times: number): string =>
       times === 1 ? 'The check says that the work is not done.' : `The check failed ${count(times)} times.`,
-    of: (command: string): string => `Done when this succeeds: ${command}`,
     attempt: (n: number): string => `Check ${count(n)}`,
     exit: (code: number): string => `exit ${code}`,
     noReason: 'It printed nothing.',

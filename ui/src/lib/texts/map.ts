@@ -84,18 +84,15 @@ export const map = {
     outcome: 'Outcome',
     tokens: 'Tokens',
   } satisfies Record<Column, string>,
-  legend: 'Legend',
   waiting: 'waiting for you',
   retry: 'another try',
   lead: 'until the first word',
-  failed: 'failed',
   edges: {
     asked: 'asked by',
     used: 'used result of',
     retried: 'retried',
     undone: 'undone by',
   } satisfies Record<EdgeKind, string>,
-  keys: '← → in time · ↑ ↓ class · Enter facts · + − 0 zoom · T table',
 } as const
 
 /** What a bar is, in a few words: `Run npm test`. */

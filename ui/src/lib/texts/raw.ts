@@ -4,7 +4,6 @@ import { count, counted } from './words'
 export type RawPage = 'request' | 'response' | 'arguments' | 'edited' | 'result'
 
 export const raw = {
-  action: 'Show raw',
   title: (iteration: number): string => `Raw data of iteration ${count(iteration)}`,
   titleOf: (name: string): string => `Raw data: ${name}`,
   page: {
