@@ -80,14 +80,17 @@ pub(super) fn named_by(environment: &[(OsString, OsString)], home: &Path) -> Vec
     folders
 }
 
-/// Whether a folder may be readable as a whole: neither near the root of the disk nor more than tools.
+/// Whether a folder may be readable as a whole: neither near the root of the disk, nor among everybody's temporary files, nor
+/// more than tools.
 pub(super) fn is_toolchain(folder: &Path, home: &Path) -> bool {
+    let is_temporary = ["/private/tmp", "/private/var"]
+        .iter()
+        .any(|place| folder.starts_with(place));
     folder.is_absolute()
         && !home.starts_with(folder)
         && folder.components().count() > 2
         && !PRIVATE.iter().any(|name| folder == home.join(name))
-        && !folder.starts_with("/private/tmp")
-        && !folder.starts_with("/private/var")
+        && (folder.starts_with(home) || !is_temporary)
 }
 
 /// The folder above a `bin`, which holds the libraries of what is in it, unless that is more than a toolchain.
@@ -163,6 +166,7 @@ mod tests {
             ("JAVA_HOME", "/Library/Java/JavaVirtualMachines/jdk/Contents/Home"),
             ("PYENV_ROOT", "/Users/me"),
             ("VIRTUAL_ENV", "/Users/me/Documents"),
+            ("CONDA_PREFIX", "/private/tmp/conda"),
             ("GOROOT", "/"),
             ("HOME", "/Users/me"),
             ("SSL_CERT_FILE", "/Users"),

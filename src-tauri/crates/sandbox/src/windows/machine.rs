@@ -175,6 +175,7 @@ const OPEN: &[&str] = &[
     "A command can read every file of this account, also passwords and keys, and those that Paddock keeps.",
     "What a command asks other programs to do for it (scheduled tasks, the desktop, services) is not held.",
     "A command can use the network and reach other programs of this machine; what looks like it asks first.",
+    "How much of the disk a command fills is not limited.",
     "The entries that let commands change a project stay on its folder until they are taken out.",
 ];
 const REMEDY: &str = "For a full sandbox keep the project in WSL 2 and run Paddock there, where commands are confined as on Linux.";
