@@ -10,6 +10,8 @@ use std::sync::mpsc::channel;
 use crate::command::audit::Guard;
 use crate::command::blocked::{self, Blocked, MAX_BLOCKED, Surroundings};
 use crate::command::denial::{Circumstances, denials};
+#[cfg(target_os = "linux")]
+use crate::command::kept::Kept;
 use crate::command::running::{Pump, Pumped, Supervision, supervision};
 use crate::command::slot::{ClosingSlot, Slot, audit_after_crash};
 use crate::command::{
@@ -27,6 +29,9 @@ pub(crate) struct Around {
     state: StateDir,
     slot: Slot,
     circumstances: Circumstances,
+    /// The content of what must not change, where the confinement cannot keep it from that.
+    #[cfg(target_os = "linux")]
+    kept: Option<Kept>,
     /// What commands before this one left, when Paddock died with them.
     quarantined: Vec<Quarantined>,
 }
@@ -57,8 +62,18 @@ impl Around {
                 project_read_only: spec.root.reach().read_only,
                 secrets_hidden: spec.secret_files == SecretFiles::Hidden,
             },
+            #[cfg(target_os = "linux")]
+            kept: None,
             quarantined,
         })
+    }
+
+    /// Keeps the content of what must not change, to bring it back after the command.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn keep_contents(&mut self) {
+        if !self.root.reach().read_only && !self.root.reach().git_internals {
+            self.kept = Some(Kept::of(&self.root, &self.guard.protected));
+        }
     }
 
     /// The command did not start.
@@ -77,6 +92,10 @@ impl Around {
         let duration = supervision.duration();
         let pumped: Vec<Pumped> = ended.pumps.into_iter().map(Pump::finish).collect();
         let mut quarantined = self.quarantined;
+        #[cfg(target_os = "linux")]
+        if let Some(kept) = &self.kept {
+            quarantined.extend(kept.restore(&self.root, &self.state));
+        }
         if !self.root.reach().read_only {
             quarantined.extend(self.guard.audit(&self.root, &self.state));
         }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::end::Quarantined;
 use super::gitconfig::{hooks_path, without_programs};
+use super::kept::Kept;
 use super::spec::StateDir;
 use crate::root::inventory::Inventory;
 use crate::{Kind, PathError, ProjectRoot, RelativePath, WriteMode};
@@ -38,6 +39,11 @@ pub(crate) struct Guard {
     /// Existing files and folders, which are read-only.
     pub(crate) protected: Vec<RelativePath>,
     pub(crate) secrets: Vec<RelativePath>,
+    /// What agents and login shells go by. Ordinary work with git changes such files, so they are brought back after the
+    /// command instead of being read-only for it.
+    guides: Vec<RelativePath>,
+    #[serde(skip)]
+    content_of_guides: Kept,
     since_ns: i128,
 }
 
@@ -54,6 +60,7 @@ impl Guard {
             pointers,
             settings,
             secrets,
+            guides,
         } = root.inventory();
         let mut protected: Vec<RelativePath> = repositories
             .iter()
@@ -71,6 +78,8 @@ impl Guard {
             pinned: repositories,
             protected,
             secrets,
+            content_of_guides: Kept::of(root, &guides),
+            guides,
             since_ns,
         }
     }
@@ -94,12 +103,7 @@ impl Guard {
     pub(crate) fn audit(&self, root: &ProjectRoot, state: &StateDir) -> Vec<Quarantined> {
         let now = root.inventory();
         let known: BTreeSet<&RelativePath> = self.protected.iter().collect();
-        let mut room = Room {
-            root: root.with_git_internals(),
-            folder: None,
-            state,
-            moved: Vec::new(),
-        };
+        let mut room = Room::at(root, state);
         let is_new = |path: &RelativePath| {
             !known.contains(path)
                 && root
@@ -111,6 +115,13 @@ impl Guard {
                 path,
                 "Editors and shells run what is in it when the project is opened.",
             );
+        }
+        // After a crash their content is not known: what changed since is moved away.
+        let unknown = self.content_of_guides.is_empty();
+        for path in now.guides.iter().filter(|path| is_new(path)) {
+            if unknown || !self.guides.contains(path) {
+                room.take_foreign(path, "Agents or login shells go by it.");
+            }
         }
         for path in now.pointers.iter().filter(|path| is_new(path)) {
             if !points_into(root, path, &now.repositories) {
@@ -130,7 +141,9 @@ impl Guard {
             }
             self.audit_repository(root, repository, &is_new, &mut room);
         }
-        room.moved
+        let mut moved = room.moved;
+        moved.extend(self.content_of_guides.restore(root, state));
+        moved
     }
 
     fn audit_repository(
@@ -206,14 +219,23 @@ fn points_into(root: &ProjectRoot, pointer: &RelativePath, repositories: &[Relat
 }
 
 /// The quarantine of one run; its folder is made when the first thing comes in.
-struct Room<'a> {
-    root: ProjectRoot,
+pub(super) struct Room<'a> {
+    pub(super) root: ProjectRoot,
     folder: Option<(String, PathBuf)>,
     state: &'a StateDir,
-    moved: Vec<Quarantined>,
+    pub(super) moved: Vec<Quarantined>,
 }
 
-impl Room<'_> {
+impl<'a> Room<'a> {
+    pub(super) fn at(root: &ProjectRoot, state: &'a StateDir) -> Self {
+        Self {
+            root: root.with_git_internals(),
+            folder: None,
+            state,
+            moved: Vec::new(),
+        }
+    }
+
     /// Moves a file or folder here, but for what Paddock itself wrote while the command ran. That is written once more: a
     /// command may have made another name for the same file.
     fn take_foreign(&mut self, path: &RelativePath, reason: &str) {
@@ -238,7 +260,7 @@ impl Room<'_> {
     }
 
     /// Moves a file or folder here. What cannot be kept is removed all the same: it must not stay.
-    fn take(&mut self, path: &RelativePath, reason: &str) {
+    pub(super) fn take(&mut self, path: &RelativePath, reason: &str) {
         let kept_as = self.keep(path, &mut 0).unwrap_or_default();
         let is_folder = self
             .root

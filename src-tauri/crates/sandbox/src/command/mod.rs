@@ -8,6 +8,7 @@ mod end;
 pub(crate) mod environment;
 mod gate;
 mod gitconfig;
+pub(crate) mod kept;
 #[cfg(unix)]
 pub(crate) mod proxy;
 pub(crate) mod running;

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use super::disk::{self, DiskWatch};
 use super::visible::Visible;
 use super::wire::{Plan, Report, STOP, receive, receive_with, send};
-use super::{helper, plan};
+use super::{helper, plan, reach};
 use crate::PathError;
 use crate::around::{Around, Ended, Pipes};
 use crate::command::proxy::Proxy;
 use crate::command::running::{Next, Pump, Signal, Supervision};
-use crate::command::{CommandExit, CommandSpec, HelperProgram, Limit, OutputSink, SandboxError};
+use crate::command::{CommandExit, CommandSpec, HelperProgram, Limit, OutputSink, SandboxError, Tier};
 
 const SETUP_TIME: Duration = Duration::from_secs(20);
 /// After this, a stop no longer waits for the helper to do it.
@@ -40,12 +40,16 @@ struct Running {
 impl Confined {
     pub(super) fn start(
         helper: &HelperProgram,
+        tier: Tier,
         spec: CommandSpec,
         output: OutputSink,
     ) -> Result<Self, SandboxError> {
         // Started first: while it comes up, the project is looked at.
-        let keeper = Keeper::start(helper, &spec, output).map_err(SandboxError::Start)?;
-        let around = Around::before(&spec)?;
+        let keeper = Keeper::start(helper, tier, &spec, output).map_err(SandboxError::Start)?;
+        let mut around = Around::before(&spec)?;
+        if tier == Tier::Reduced {
+            around.keep_contents();
+        }
         match Running::launch(keeper, spec, &around) {
             Ok(running) => Ok(Self { around, running }),
             Err(error) => {
@@ -88,7 +92,10 @@ impl Confined {
 impl Running {
     /// Passes the plan and waits until the command runs.
     fn launch(mut keeper: Keeper, spec: CommandSpec, around: &Around) -> Result<Self, SandboxError> {
-        let plan = plan::make(&spec, &around.guard, around.caches())?;
+        let mut plan = plan::make(&spec, &around.guard, around.caches())?;
+        if keeper.tier == Tier::Reduced {
+            plan = reach::reduce(plan, around.caches()).map_err(SandboxError::State)?;
+        }
         let proxy = match greet(&mut keeper.socket, &plan) {
             Ok((Report::Started, listener)) => listener,
             other => return Err(refusal(other.map(|(report, _)| report))),
@@ -130,8 +137,8 @@ impl Running {
                         if is_killed {
                             return Some(exit);
                         }
-                        // Pid 1 goes with the keeper, and everything with pid 1; the end of the socket tells it.
-                        let _ = self.keeper.child.kill();
+                        // Everything goes with the keeper, by pid 1 or by its own hand; the end of the socket tells it.
+                        self.keeper.ask();
                         is_killed = true;
                         forced = Some((exit, act_at + STOP_TIME));
                         continue;
@@ -152,10 +159,11 @@ struct Keeper {
     child: Child,
     socket: UnixStream,
     pumps: Vec<Pump>,
+    tier: Tier,
 }
 
 impl Keeper {
-    fn start(helper: &HelperProgram, spec: &CommandSpec, output: OutputSink) -> io::Result<Self> {
+    fn start(helper: &HelperProgram, tier: Tier, spec: &CommandSpec, output: OutputSink) -> io::Result<Self> {
         let (socket, far) = UnixStream::pair()?;
         let mut command = Command::new(helper.path());
         command
@@ -173,11 +181,21 @@ impl Keeper {
             child: command.spawn()?,
             socket,
             pumps: pipes.pumps,
+            tier,
         })
     }
 
+    /// Ends the keeper. Without namespaces it has to end the others first, and does so when its socket does.
+    fn ask(&mut self) {
+        if self.tier == Tier::Reduced {
+            let _ = self.socket.shutdown(std::net::Shutdown::Write);
+        } else {
+            let _ = self.child.kill();
+        }
+    }
+
     fn end(&mut self) {
-        let _ = self.child.kill();
+        self.ask();
         let _ = self.child.wait();
     }
 }

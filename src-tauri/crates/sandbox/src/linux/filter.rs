@@ -104,8 +104,13 @@ const UNNAMED: u64 = 0o20_000_000;
 const TIOCLINUX: u64 = 0x541C;
 
 /// The filters, to be applied in this order.
-pub(super) fn programs() -> io::Result<Vec<BpfProgram>> {
-    let refused = compile(refused_rules().map_err(io::Error::other)?, libc::EPERM)?;
+/// In the reduced tier there is no network namespace, so without network there are no sockets at all but pairs.
+pub(super) fn programs(is_reduced: bool, host_network: bool) -> io::Result<Vec<BpfProgram>> {
+    let mut rules = refused_rules().map_err(io::Error::other)?;
+    if is_reduced {
+        add_reduced_rules(&mut rules, host_network).map_err(io::Error::other)?;
+    }
+    let refused = compile(rules, libc::EPERM)?;
     let unknown = [libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new()));
     let unknown = compile(BTreeMap::from(unknown), libc::ENOSYS)?;
     let mut programs = vec![refused, unknown];
@@ -170,6 +175,34 @@ fn refused_rules() -> Result<Rules, seccompiler::BackendError> {
         vec![SeccompRule::new(other_family)?, SeccompRule::new(other_netlink)?],
     );
     Ok(rules)
+}
+
+/// What namespaces keep away otherwise: sockets of the machine, and limits and priorities of other processes.
+fn add_reduced_rules(rules: &mut Rules, host_network: bool) -> Result<(), seccompiler::BackendError> {
+    if !host_network {
+        rules.insert(libc::SYS_socket, Vec::new());
+    }
+    let of_another = |argument| SeccompCondition::new(argument, Length::Dword, Compare::Ne, 0);
+    for (call, argument) in [
+        (libc::SYS_prlimit64, 0),
+        (libc::SYS_sched_setaffinity, 0),
+        (libc::SYS_sched_setattr, 0),
+        (libc::SYS_sched_setparam, 0),
+        (libc::SYS_sched_setscheduler, 0),
+        (libc::SYS_ioprio_set, 1),
+        (libc::SYS_setpriority, 1),
+    ] {
+        rules.insert(call, vec![SeccompRule::new(vec![of_another(argument)?])?]);
+    }
+    for call in [
+        libc::SYS_shmget,
+        libc::SYS_msgget,
+        libc::SYS_semget,
+        libc::SYS_mq_open,
+    ] {
+        rules.insert(call, Vec::new());
+    }
+    Ok(())
 }
 
 fn compile(rules: Rules, errno: libc::c_int) -> io::Result<BpfProgram> {

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixStream;
 
 use super::wire::{Plan, Report, receive, send};
-use super::{init, sys, view};
+use super::{init, reduced, sys, view};
 
 /// The name this program is started under to be the helper.
 pub(super) const NAME: &str = "paddock-sandbox";
@@ -50,6 +50,9 @@ fn keep() -> i32 {
     let Ok(plan) = receive::<Plan>(&mut socket) else {
         return 1;
     };
+    if plan.reduced.is_some() {
+        return reduced::keep(&plan, socket);
+    }
     let child = match enter_namespaces(&plan) {
         Ok(()) => sys::fork().step("starting pid 1"),
         Err(failure) => Err(failure),

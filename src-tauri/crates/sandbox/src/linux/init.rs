@@ -48,7 +48,7 @@ pub(super) fn run(plan: &Plan, mut socket: UnixStream, proxy: Option<TcpListener
             if let Err(failure) = ready {
                 return refuse(&mut socket, &failure);
             }
-            let report = watch(&mut socket, &events, command, &plan.limits);
+            let report = watch(&mut socket, &events, command, &plan.limits, &Namespace);
             if let Some(report) = report {
                 let _ = send(&mut socket, &report);
             }
@@ -57,12 +57,35 @@ pub(super) fn run(plan: &Plan, mut socket: UnixStream, proxy: Option<TcpListener
     }
 }
 
+/// The processes of a command.
+pub(super) trait Herd {
+    /// Each with its resident pages (0 for those that ended).
+    fn processes(&self) -> Vec<(u32, u64)>;
+
+    /// Asks every one to end, be it in another session or group.
+    fn ask_to_end(&self);
+}
+
+/// All processes of the namespace but this one.
+struct Namespace;
+
+impl Herd for Namespace {
+    fn processes(&self) -> Vec<(u32, u64)> {
+        processes().collect()
+    }
+
+    fn ask_to_end(&self) {
+        sys::send_signal(-1, libc::SIGTERM);
+    }
+}
+
 /// Watches until the command is over; none when the app is gone.
-fn watch(
+pub(super) fn watch(
     socket: &mut UnixStream,
     events: &impl AsFd,
     command: libc::pid_t,
     limits: &ResourceLimits,
+    herd: &dyn Herd,
 ) -> Option<Report> {
     let mut end_at: Option<Instant> = None;
     let mut sample_at = Instant::now() + SAMPLE;
@@ -72,8 +95,7 @@ fn watch(
             let mut byte = [0];
             match socket.read(&mut byte) {
                 Ok(1) if byte[0] == STOP => {
-                    // Every process but this one, be it in another session or group.
-                    sys::send_signal(-1, libc::SIGTERM);
+                    herd.ask_to_end();
                     end_at.get_or_insert(Instant::now() + GRACE);
                 }
                 _ => return None,
@@ -84,21 +106,21 @@ fn watch(
         {
             return Some(Report::Ended {
                 status,
-                left: count_others(),
+                left: count(herd),
             });
         }
         if end_at.is_some_and(|at| at <= Instant::now()) {
             return Some(Report::Ended {
                 status: libc::SIGKILL,
-                left: count_others(),
+                left: count(herd),
             });
         }
         if sample_at <= Instant::now() {
             sample_at = Instant::now() + SAMPLE;
-            if let Some(limit) = exceeded(limits) {
+            if let Some(limit) = exceeded(limits, herd) {
                 return Some(Report::LimitExceeded {
                     limit,
-                    left: count_others(),
+                    left: count(herd),
                 });
             }
         }
@@ -120,14 +142,18 @@ fn reap(command: libc::pid_t) -> Option<i32> {
     None
 }
 
-fn count_others() -> u32 {
-    u32::try_from(processes().filter(|(_, pages)| *pages > 0).count()).unwrap_or(u32::MAX)
+fn count(herd: &dyn Herd) -> u32 {
+    let alive = herd.processes().iter().filter(|(_, pages)| *pages > 0).count();
+    u32::try_from(alive).unwrap_or(u32::MAX)
 }
 
-fn exceeded(limits: &ResourceLimits) -> Option<Limit> {
-    let (count, pages) = processes().fold((0_u32, 0_u64), |(count, sum), (_, pages)| {
-        (count + 1, sum + pages)
-    });
+fn exceeded(limits: &ResourceLimits, herd: &dyn Herd) -> Option<Limit> {
+    let (count, pages) = herd
+        .processes()
+        .iter()
+        .fold((0_u32, 0_u64), |(count, sum), (_, pages)| {
+            (count + 1, sum + pages)
+        });
     if count > limits.processes {
         Some(Limit::Processes)
     } else if pages.saturating_mul(rustix::param::page_size() as u64) > limits.memory {

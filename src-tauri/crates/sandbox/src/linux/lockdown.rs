@@ -3,17 +3,21 @@
 
 use std::ffi::CString;
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope,
+    ABI, Access, AccessFs, BitFlags, PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
 use super::helper::{Failure, Step};
 use super::init::describe;
-use super::wire::{Content, Place, Plan};
-use super::{filter, sys};
+use super::wire::{Content, Place, Plan, Reachable};
+use super::{filter, sys, view};
 
+/// What is known of Landlock here; an older kernel does what it can of it.
+const NEWEST: ABI = ABI::V6;
 const NOT_RUN: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
@@ -53,14 +57,24 @@ fn close(plan: &Plan) -> Result<(), Failure> {
     sys::limit(libc::RLIMIT_CORE, 0).step("setting limits")?;
     sys::limit(libc::RLIMIT_FSIZE, limits.file_size).step("setting limits")?;
     sys::limit(libc::RLIMIT_DATA, limits.process_memory).step("setting limits")?;
-    sys::limit(libc::RLIMIT_NPROC, u64::from(limits.processes)).step("setting limits")?;
+    let (is_root, is_reduced) = (sys::ids().0 == 0, plan.reduced.is_some());
+    if !is_reduced {
+        // Without namespaces this would count every process of the account.
+        sys::limit(libc::RLIMIT_NPROC, u64::from(limits.processes)).step("setting limits")?;
+    }
     // Compiled before: the filters below forbid nothing that compiling needs, but a failure must come early.
-    let filters = filter::programs().step("compiling the call filter")?;
-    sys::drop_capabilities().step("dropping privileges")?;
+    let filters = filter::programs(is_reduced, plan.host_network).step("compiling the call filter")?;
+    // An ordinary account has none outside of namespaces, and may not even say so.
+    if is_root || !is_reduced {
+        sys::drop_capabilities().step("dropping privileges")?;
+    }
     sys::no_new_privileges().step("dropping privileges")?;
-    restrict_paths(plan)
-        .map_err(io::Error::other)
-        .step("restricting paths")?;
+    match &plan.reduced {
+        Some(reachable) => hold(plan, reachable)?,
+        None => restrict_paths(plan)
+            .map_err(io::Error::other)
+            .step("restricting paths")?,
+    }
     for filter in &filters {
         seccompiler::apply_filter(filter)
             .map_err(io::Error::other)
@@ -69,12 +83,55 @@ fn close(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The only wall there is where no namespaces can be made, so it must be there.
+fn hold(plan: &Plan, reachable: &Reachable) -> Result<(), Failure> {
+    let project = view::open_project(&plan.project).step("opening the project")?;
+    let restricted = restrict_to(plan, reachable, &project)
+        .map_err(io::Error::other)
+        .step("restricting paths")?;
+    if restricted.ruleset == RulesetStatus::NotEnforced {
+        return Err(io::Error::from(io::ErrorKind::Unsupported)).step("restricting paths");
+    }
+    Ok(())
+}
+
+fn restrict_to(
+    plan: &Plan,
+    reachable: &Reachable,
+    project: &OwnedFd,
+) -> Result<RestrictionStatus, landlock::RulesetError> {
+    let read = AccessFs::from_read(NEWEST);
+    let write = writing();
+    let mut rules = Ruleset::default()
+        .handle_access(AccessFs::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?
+        .create()?
+        .no_new_privs(true);
+    let places = reachable.readable.iter().map(|path| (path, read));
+    for (path, access) in places.chain(reachable.writable.iter().map(|path| (path, write))) {
+        let Ok(handle) = PathFd::new(path) else { continue };
+        let access = if Path::new(path).is_dir() {
+            access
+        } else {
+            access & AccessFs::from_file(NEWEST)
+        };
+        rules = rules.add_rule(PathBeneath::new(handle, access))?;
+    }
+    let access = if plan.project.read_only { read } else { write };
+    rules = rules.add_rule(PathBeneath::new(project, access))?;
+    rules.restrict_self()
+}
+
+/// Everything but making devices.
+fn writing() -> BitFlags<AccessFs> {
+    let devices: BitFlags<AccessFs> = AccessFs::MakeChar | AccessFs::MakeBlock;
+    AccessFs::from_all(NEWEST) & !devices
+}
+
 /// The same allow-list once more in Landlock, a second wall behind the mounts; kernels without it have the mounts.
 fn restrict_paths(plan: &Plan) -> Result<(), landlock::RulesetError> {
-    const NEWEST: ABI = ABI::V6;
     let read = AccessFs::from_read(NEWEST);
-    let devices: BitFlags<AccessFs> = AccessFs::MakeChar | AccessFs::MakeBlock;
-    let write = AccessFs::from_all(NEWEST) & !devices;
+    let write = writing();
     let mut writable: Vec<&str> = vec!["/tmp", "/var/tmp", "/run", "/dev", "/proc"];
     let is_writable = |place: &&Place| match place.content {
         Content::Machine { writable, .. } => writable,

@@ -28,19 +28,21 @@ impl LinuxConfinement {
     }
 
     /// Runs one command for real, in a project of its own.
-    fn probe(&self) -> Result<(), SandboxError> {
+    fn probe(&self, tier: Tier) -> Result<(), SandboxError> {
         let place = TrialFolder::make().map_err(SandboxError::State)?;
         let project = place.0.join("project");
         std::fs::create_dir(&project).map_err(SandboxError::State)?;
         let root =
             ProjectRoot::open(&project).map_err(|error| SandboxError::State(io::Error::other(error)))?;
-        // A write outside must fail, the process must be among its own, and a write inside must work.
-        let line = "[ $$ = 2 ] && ! : 2>/dev/null >/etc/.paddock-probe && : >inside";
+        // What is written beside must not come to be there, what is written inside must; and in namespaces the command
+        // must be among its own.
+        let alone = if tier == Tier::Full { "[ $$ = 2 ] && " } else { "" };
+        let line = format!("{alone}: >inside && {{ (: >../beside) 2>/dev/null; exit 0; }}");
         let mut spec = CommandSpec::shell(root, StateDir::new(place.0.join("state")), line);
         spec.time_limit = Some(Duration::from_secs(10));
         let (sink, _output) = tokio::sync::mpsc::channel(16);
-        let end = self.run(spec, sink)?.wait_blocking();
-        if end.exit.is_success() && project.join("inside").exists() {
+        let end = self.run(tier, spec, sink)?.wait_blocking();
+        if end.exit.is_success() && project.join("inside").exists() && !place.0.join("beside").exists() {
             return Ok(());
         }
         let source = io::Error::other(format!("the trial ended with {:?}", end.exit));
@@ -50,11 +52,11 @@ impl LinuxConfinement {
         })
     }
 
-    fn run(&self, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
+    fn run(&self, tier: Tier, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
         let helper = self.helper.clone();
         on_own_thread(
             spec,
-            move |spec| Confined::start(&helper, spec, output),
+            move |spec| Confined::start(&helper, tier, spec, output),
             Confined::supervise,
         )
     }
@@ -63,19 +65,24 @@ impl LinuxConfinement {
 impl Confinement for LinuxConfinement {
     fn facts(&self) -> SandboxFacts {
         self.facts
-            .get_or_init(|| match self.probe() {
+            .get_or_init(|| match self.probe(Tier::Full) {
                 Ok(()) => full(),
-                Err(error) => none(&error),
+                Err(why_not_full) => match self.probe(Tier::Reduced) {
+                    Ok(()) => reduced(&why_not_full),
+                    Err(_) => none(&why_not_full),
+                },
             })
             .clone()
     }
 
     fn start(&self, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
         let facts = self.facts();
-        if facts.is_confined() {
-            return self.run(spec, output);
+        match facts.tier {
+            Tier::None => {
+                Unconfined::new(facts.gaps.first().cloned().unwrap_or_default()).start(spec, output)
+            }
+            tier => self.run(tier, spec, output),
         }
-        Unconfined::new(facts.gaps.first().cloned().unwrap_or_default()).start(spec, output)
     }
 }
 
@@ -99,6 +106,40 @@ fn full() -> SandboxFacts {
         remedy: None,
     }
 }
+
+fn reduced(error: &SandboxError) -> SandboxFacts {
+    let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+    let mut gaps = vec![format!(
+        "The whole sandbox does not work on this machine, so only a part of it holds: {error}."
+    )];
+    gaps.extend(GAPS_REDUCED.iter().map(|gap| (*gap).to_owned()));
+    SandboxFacts {
+        tier: Tier::Reduced,
+        summary: "Commands can change files of the project only, network off; not everything else is held, so each \
+                  one asks."
+            .into(),
+        holds: texts(&[
+            "Only files of the project can be written, and outside of it only the system and toolchains be read.",
+            "Without network there are no connections at all, to no program of this machine either.",
+            "When a command ends, is stopped, or Paddock dies, every process it started ends.",
+            "Processes, memory, file sizes and the disk are watched.",
+            "What a command changed in git's hooks and settings is brought back when it ends.",
+        ]),
+        gaps,
+        remedy: none(error).remedy,
+    }
+}
+
+/// What the reduced tier does not hold.
+const GAPS_REDUCED: &[&str] = &[
+    "Mode, times and attributes of other files of this account can be changed.",
+    "Files with passwords in the project can be read.",
+    "Git's hooks and settings can be changed while a command runs; they are brought back after it.",
+    "Size and times of files outside, other processes and the machine's open ports can be seen.",
+    "With network allowed, also local sockets of this machine can be reached.",
+    "No own loopback, no shared memory, and /tmp is not there: some programs do not work.",
+    "Hosts cannot be asked about one by one: without network nothing is reachable.",
+];
 
 fn none(error: &SandboxError) -> SandboxFacts {
     let why = format!("The sandbox does not work on this machine: {error}.");

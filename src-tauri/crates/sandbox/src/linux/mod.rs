@@ -10,6 +10,8 @@ mod init;
 mod lockdown;
 mod machine;
 mod plan;
+mod reach;
+mod reduced;
 mod sys;
 mod view;
 mod visible;

@@ -121,6 +121,7 @@ pub(super) fn make(spec: &CommandSpec, guard: &Guard, caches: &Path) -> Result<P
         links,
         places,
         masked: unreadable_settings().to_vec(),
+        reduced: None,
         host_network: spec.network == Network::Host,
         proxy_port,
         programs,

@@ -79,6 +79,26 @@ pub(super) fn die_with_parent() -> io::Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) }).map(|_| ())
 }
 
+/// Lives on when the thread that started this process ends.
+pub(super) fn outlive_parent() -> io::Result<()> {
+    // SAFETY: sets a flag of the own process.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0, 0, 0, 0) }).map(|_| ())
+}
+
+/// Becomes the parent of every process below this one whose parent ends.
+pub(super) fn adopt_orphans() -> io::Result<()> {
+    // SAFETY: sets a flag of the own process.
+    check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(|_| ())
+}
+
+/// Lets no signal end this process that it can do something about.
+pub(super) fn ignore_ends() {
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
+        // SAFETY: ignoring a signal runs no code.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
 /// Hides memory, environment and descriptors from other processes of the same account.
 pub(super) fn become_private() -> io::Result<()> {
     // SAFETY: sets a flag of the own process.
@@ -286,7 +306,15 @@ pub(super) fn usual_signals() {
         let mut set: libc::sigset_t = zeroed();
         libc::sigemptyset(&mut set);
         libc::sigprocmask(libc::SIG_SETMASK, &set, std::ptr::null_mut());
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        for signal in [
+            libc::SIGPIPE,
+            libc::SIGTERM,
+            libc::SIGINT,
+            libc::SIGHUP,
+            libc::SIGQUIT,
+        ] {
+            libc::signal(signal, libc::SIG_DFL);
+        }
     }
 }
 

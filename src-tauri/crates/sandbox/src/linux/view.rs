@@ -109,7 +109,7 @@ fn open_in(folder: &OwnedFd, path: &str) -> io::Result<OwnedFd> {
     )?)
 }
 
-fn open_project(project: &Project) -> io::Result<OwnedFd> {
+pub(super) fn open_project(project: &Project) -> io::Result<OwnedFd> {
     let handle = open(&project.path, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW)?;
     let found = rustix::fs::fstat(&handle)?;
     if (found.st_dev, found.st_ino) != (project.device, project.inode) {

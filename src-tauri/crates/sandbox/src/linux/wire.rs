@@ -31,6 +31,8 @@ pub(super) struct Plan {
     pub(super) places: Vec<Place>,
     /// Paths whose content must not be seen.
     pub(super) masked: Vec<String>,
+    /// Set where no namespaces can be made: what may be reached is then listed here, and nothing else holds.
+    pub(super) reduced: Option<Reachable>,
     pub(super) host_network: bool,
     /// The port of the own loopback where the proxy listens, when there is one.
     pub(super) proxy_port: Option<u16>,
@@ -39,6 +41,13 @@ pub(super) struct Plan {
     pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<String>,
     pub(super) limits: ResourceLimits,
+}
+
+/// Files and folders that a command may reach by the account's own rights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Reachable {
+    pub(super) readable: Vec<String>,
+    pub(super) writable: Vec<String>,
 }
 
 /// The project in the plan; the paths in it are relative to it.

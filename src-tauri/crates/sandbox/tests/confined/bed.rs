@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::battery::Escape;
+use crate::reduced;
 use crate::targets::Targets;
 use libtest_mimic::{Arguments, Failed, Trial};
 use paddock_sandbox::{
@@ -50,6 +51,24 @@ pub fn run(groups: &[&[Case]], escapes: impl Iterator<Item = Escape>) -> ExitCod
             trials.push(Trial::test(format!("ordinary_account::{name}"), again));
         }
     }
+    for (name, case) in reduced::cases() {
+        let name = format!("reduced_{name}");
+        if std::env::var_os(reduced::SWITCH).is_some() {
+            trials.push(Trial::test(name, move || {
+                case(&Bed::new());
+                Ok(())
+            }));
+            continue;
+        }
+        if is_root() {
+            let again = name.clone();
+            let again = move || run_again(&again, NOBODY, true).map_err(Failed::from);
+            trials.push(Trial::test(format!("ordinary_account::{name}"), again));
+        }
+        let again = name.clone();
+        let again = move || run_again(&again, own_account(), true).map_err(Failed::from);
+        trials.push(Trial::test(name, again));
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -72,11 +91,20 @@ pub fn act_as_app_if_asked() {
 }
 
 pub fn is_root() -> bool {
-    fs::metadata("/proc/self").is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0)
+    own_account() == 0
 }
 
-/// Runs one case in a copy of this program as an ordinary account; what it said where it failed.
+fn own_account() -> u32 {
+    std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").unwrap())
+}
+
 fn run_as_nobody(case: &str) -> Result<(), String> {
+    run_again(case, NOBODY, false)
+}
+
+/// Runs one case in a copy of this program as an account, maybe one that can make no namespaces; what it said where it
+/// failed.
+fn run_again(case: &str, account: u32, is_reduced: bool) -> Result<(), String> {
     let place = tempfile::Builder::new()
         .prefix("paddock-nobody-")
         .tempdir()
@@ -91,16 +119,19 @@ fn run_as_nobody(case: &str) -> Result<(), String> {
     assert!(copy.status().unwrap().success());
     let home = place.path().join("home");
     fs::create_dir(&home).unwrap();
-    std::os::unix::fs::chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
-    let output = Command::new(&program)
+    let mut run = Command::new(&program);
+    if is_root() {
+        std::os::unix::fs::chown(&home, Some(account), Some(account)).unwrap();
+        run.uid(account).gid(account);
+    }
+    let output = run
         .args([case, "--exact", "--nocapture"])
         .env_clear()
         .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")])
         .env("TMPDIR", place.path())
         .env("HOME", &home)
         .current_dir(place.path())
-        .uid(NOBODY)
-        .gid(NOBODY)
+        .envs(is_reduced.then_some((reduced::SWITCH, "1")))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);

@@ -26,6 +26,15 @@ pub const CASES: &[Case] = &[
     ("work_names_and_time", names),
     ("work_archives", archives),
     ("work_secret_file_is_not_in_the_way", secrets),
+    ("work_git_submodules", submodules),
+    ("work_program_in_memory", memory_program),
+    ("work_locks_and_databases", locks),
+    ("work_signals_and_traps", signals),
+    ("work_own_network", own_network),
+    ("work_many_jobs", many_jobs),
+    ("work_npm_pack_and_test", package),
+    ("work_python_tests", python_tests),
+    ("work_patches", patches),
 ];
 
 fn facts(bed: &Bed) {
@@ -259,4 +268,87 @@ fn archives(bed: &Bed) {
 fn secrets(bed: &Bed) {
     bed.put(".env", "A=1");
     bed.works("git init -q && echo .env > .gitignore && echo x > a && git add -A && git status --short && ls -la && find . >/dev/null");
+}
+
+fn submodules(bed: &Bed) {
+    bed.works(
+        "git init -q -b main m && git -C m -c user.name=t -c user.email=t@e.x commit -q --allow-empty -m m && git init -q -b main . && \
+         git -c protocol.file.allow=always submodule add -q ./m copy && git submodule status && \
+         git -c user.name=t -c user.email=t@e.x commit -q -m s && git -C copy log --oneline",
+    );
+}
+
+/// A program that exists in memory only runs, held like any other.
+fn memory_program(bed: &Bed) {
+    bed.put(
+        "run.py",
+        "import os\nf = os.memfd_create('x')\nos.write(f, open('/bin/sh', 'rb').read())\n\
+         os.execv(f'/proc/self/fd/{f}', ['sh', '-c', 'echo ran; echo x > ../outside/new'])\n",
+    );
+    let outcome = bed.run("python3 run.py");
+    assert_eq!(outcome.stdout, "ran\n", "{outcome:#?}");
+    assert!(!bed.outside().join("new").exists());
+}
+
+fn locks(bed: &Bed) {
+    bed.works("(flock 9; sleep 0.1; echo one >> out) 9> lock & sleep 0.02; (flock 9; echo two >> out) 9> lock; wait; [ \"$(cat out)\" = \"$(printf 'one\\ntwo')\" ]");
+    bed.put(
+        "db.py",
+        "import sqlite3\nc = sqlite3.connect('w.db'); c.execute('pragma journal_mode=wal'); c.execute('create table t (x)')\n\
+         c.execute('insert into t values (1)'); c.commit()\nd = sqlite3.connect('w.db'); print(d.execute('select count(*) from t').fetchone()[0])\n",
+    );
+    assert_eq!(bed.works("python3 db.py"), "1\n");
+}
+
+fn signals(bed: &Bed) {
+    assert_eq!(
+        bed.works("trap 'echo caught' USR1; kill -USR1 $$; sleep 30 & kill $!; wait $!; echo $?"),
+        "caught\n143\n"
+    );
+}
+
+fn own_network(bed: &Bed) {
+    bed.put(
+        "net.py",
+        "import asyncio, socket\nasync def main():\n    \
+         async def answer(r, w): w.write(await r.read(5)); w.close()\n    \
+         s = await asyncio.start_server(answer, '127.0.0.1', 0)\n    \
+         r, w = await asyncio.open_connection(*s.sockets[0].getsockname()); w.write(b'hello'); print((await r.read()).decode())\n\
+         asyncio.run(main())\n\
+         a, b = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+         a.bind(('127.0.0.1', 0)); b.sendto(b'x', a.getsockname()); print(a.recv(1).decode())\n\
+         print(socket.getaddrinfo('localhost', 80)[0][4][0] in ('127.0.0.1', '::1'))\n",
+    );
+    assert_eq!(bed.works("python3 net.py"), "hello\nx\nTrue\n");
+}
+
+fn many_jobs(bed: &Bed) {
+    bed.put(
+        "Makefile",
+        "all: $(addprefix o/,$(shell seq 60))\no/%:\n\t@mkdir -p o && sleep 0.01 && echo $* > $@\n",
+    );
+    bed.works("make -s -j16 && [ $(ls o | wc -l) = 60 ]");
+}
+
+fn package(bed: &Bed) {
+    if !needs("npm") {
+        return;
+    }
+    bed.put(
+        "package.json",
+        r#"{"name":"x","version":"1.0.0","scripts":{"prepack":"echo made > made.txt","test":"node -e 'process.exit(0)'"}}"#,
+    );
+    bed.works("npm pack --silent && npm test --silent && tar tzf x-1.0.0.tgz | grep -q made.txt");
+}
+
+fn python_tests(bed: &Bed) {
+    bed.put(
+        "test_x.py",
+        "import unittest\nclass T(unittest.TestCase):\n    def test_one(self): self.assertEqual(1, 1)\n",
+    );
+    bed.works("python3 -m unittest -q && python3 -m compileall -q .");
+}
+
+fn patches(bed: &Bed) {
+    bed.works("seq 5 > a && cp a b && sed -i s/3/x/ b && ! diff -u a b > p && patch -s a < p && cmp a b && rm -rf p && find . -newer a -type f | wc -l");
 }

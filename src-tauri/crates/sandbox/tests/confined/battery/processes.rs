@@ -56,7 +56,7 @@ pub const ESCAPES: &[Escape] = &[
         .needs(&["setsid"]),
     sh("survive_twice_forked", |b| format!("(setsid sh -c 'sleep 1000.{} & exit' >/dev/null 2>&1 &); sleep 0.2", b.number()), survives),
     sh("survive_deaf", |b| format!("setsid sh -c \"trap '' HUP INT TERM QUIT; sleep 1000.{}\" >/dev/null 2>&1 & sleep 0.2", b.number()), survives),
-    sh("survive_held", |b| format!("setsid sh -c 'sleep 1000.{} & kill -STOP $!; wait' >/dev/null 2>&1 & sleep 0.3", b.number()), survives),
+    sh("survive_held", |b| format!("setsid sh -c 'sleep 1000.{} & sleep 0.1; kill -STOP $!; wait' >/dev/null 2>&1 & sleep 0.3", b.number()), survives),
     sh("survive_as_a_service", |b| format!("systemd-run --user sleep 1000.{}; sleep 0.2", b.number()), survives)
         .needs(&["systemd-run"])
         .some(),
