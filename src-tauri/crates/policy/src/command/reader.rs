@@ -28,6 +28,8 @@ pub(super) struct Reader<'a> {
     multiplies: bool,
     pub(super) values: Values,
     pub(super) budget: usize,
+    /// A here-document had no end.
+    unclosed: bool,
     /// Lists inside of lists.
     lists: usize,
     /// Where the line ends after which the bodies of here-documents stand, where they end, and in which list that is.
@@ -52,6 +54,7 @@ impl<'a> Reader<'a> {
             multiplies: false,
             values,
             budget: BUDGET,
+            unclosed: false,
             lists: 0,
             bodies: None,
         }
@@ -143,7 +146,10 @@ impl<'a> Reader<'a> {
         loop {
             match (self.peek(), self.peek_at(1)) {
                 (Some(' ' | '\t'), _) => self.at += 1,
-                (Some('\\'), Some('\n')) => self.at += 2,
+                (Some('\\'), Some('\n')) => {
+                    self.at += 2;
+                    self.joined_line();
+                }
                 _ => return,
             }
         }

@@ -195,7 +195,7 @@ impl Reader<'_> {
                 '\\' => {
                     self.at += 1;
                     match self.next() {
-                        Some('\n') => {}
+                        Some('\n') => self.joined_line(),
                         Some(escaped) => {
                             word.quoted = true;
                             word.push(escaped, Origin::Quoted);
@@ -214,6 +214,15 @@ impl Reader<'_> {
             }
         }
         (self.at > begin).then_some(word)
+    }
+
+    /// Behind a line that goes on: in the middle of a word or an operator the shell sees one where this reader saw two.
+    pub(super) fn joined_line(&mut self) {
+        let before = self.at.checked_sub(3).map_or("", |at| self.slice(at, at + 1));
+        let glued = |c: char| !matches!(c, ' ' | '\t' | '\n');
+        if before.chars().all(glued) && (before == "$" || self.peek().is_some_and(glued)) {
+            self.lost();
+        }
     }
 
     fn single_quoted(&mut self, word: &mut Word) {
@@ -238,7 +247,7 @@ impl Reader<'_> {
                 '\\' => {
                     self.at += 1;
                     match self.next() {
-                        Some('\n') => {}
+                        Some('\n') => self.joined_line(),
                         Some(escaped) => {
                             if !matches!(escaped, '"' | '\\' | '$' | '`') {
                                 word.push('\\', Origin::Quoted);

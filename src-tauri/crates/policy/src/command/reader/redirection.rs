@@ -75,8 +75,18 @@ impl Reader<'_> {
             }
         };
         let begin = self.bodies.map_or(line_end + 1, |(_, end, _)| end);
-        let Some((end, after)) = self.body_end(begin, &delimiter.text(), strip) else {
-            return self.give_up();
+        let found = if self.unclosed {
+            None
+        } else {
+            self.body_end(begin, &delimiter.text(), strip)
+        };
+        let Some((end, after)) = found else {
+            // Shells differ in what they make of it: its lines are read as commands.
+            self.lost();
+            if !std::mem::replace(&mut self.unclosed, true) {
+                part.input = Some(self.slice(begin, self.limit).to_owned());
+            }
+            return;
         };
         let body = self.slice(begin, end);
         let (at, limit) = (self.at, self.limit);
