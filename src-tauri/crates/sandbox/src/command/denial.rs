@@ -24,7 +24,15 @@ const HINTS: &[(&[&str], Cause)] = &[
         Cause::Network,
     ),
     (&["read-only file system", "erofs"], Cause::ReadOnly),
-    (&["permission denied", "eacces"], Cause::Permission),
+    (
+        &[
+            "permission denied",
+            "eacces",
+            "access is denied",
+            "access to the path",
+        ],
+        Cause::Permission,
+    ),
     (&["operation not permitted", "eperm"], Cause::NotPermitted),
 ];
 
@@ -95,6 +103,11 @@ fn sentence(cause: Cause, under: Circumstances) -> &'static str {
         Cause::Permission => {
             "The sandbox may have refused a path outside of the project; ask for access to it, retrying alone will not help."
         }
+        // The word of macOS for whatever a profile refuses.
+        Cause::NotPermitted if cfg!(target_os = "macos") => {
+            "The sandbox may have refused a path: what lies outside of the project, git's hooks and settings in it, or a \
+             file with passwords; ask for access, retrying alone will not help."
+        }
         Cause::NotPermitted => {
             "The sandbox refuses operations on the system, other processes and file owners; retrying alone will not help."
         }
@@ -127,6 +140,14 @@ mod tests {
         assert!(found[0].sentence.contains("no network"));
         assert!(found[1].line.contains("/usr/x"));
         assert!(denials(b"error: expected `;`", USUAL).is_empty());
+    }
+
+    #[test]
+    fn refusals_of_windows_are_known() {
+        for line in ["Access is denied.", "Access to the path 'C:\\x\\y' is denied."] {
+            let found = denials(line.as_bytes(), USUAL);
+            assert!(found[0].sentence.contains("ask for access"), "{line}");
+        }
     }
 
     #[test]

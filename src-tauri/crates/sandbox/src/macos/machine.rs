@@ -22,7 +22,7 @@ const TRIAL: &str = r#"
 echo >inside
 { echo >"$OUTSIDE/written"; } 2>/dev/null
 { read -r secret <"$OUTSIDE/secret" && echo >read; } 2>/dev/null
-{ exec 3<>"/dev/tcp/127.0.0.1/$PORT"; } 2>/dev/null
+( exec 3<>"/dev/tcp/127.0.0.1/$PORT" ) 2>/dev/null
 { mkdir .paddock; } 2>/dev/null
 { echo >.vscode/tasks.json; } 2>/dev/null
 set -m
