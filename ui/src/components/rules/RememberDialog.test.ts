@@ -186,7 +186,7 @@ test('a file may be remembered with its folder', async () => {
       scopes: ['once', 'turn', 'session', 'project'],
     }),
   )
-  await fireEvent.click(screen.getByLabelText('changes below src/'))
+  await fireEvent.click(screen.getByLabelText('changes in src and below'))
   await wait(900)
   await press('remember-keep')
   expect(decide.mock.calls[0]?.[1]).toEqual({

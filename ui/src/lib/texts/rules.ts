@@ -5,37 +5,36 @@ import { count, counted, duration, listed, moment } from './words'
 
 const DAY = 86_400_000
 
-function wordWords(word: WordShape): string {
-  switch (word.word) {
-    case 'exact':
-      return word.text
-    case 'one_of':
-      return word.texts.join(' or ')
-    case 'any':
-      return '(any value)'
-    case 'rest':
-      return 'any arguments'
-  }
+/** A word as a person would write it: in quotes when it holds a blank or nothing. */
+const shown = (word: string): string => (word === '' || /\s/u.test(word) ? `“${word}”` : word)
+
+function commandWords(words: readonly WordShape[]): string {
+  const fixed = words.flatMap((word) => {
+    if (word.word === 'exact') return [shown(word.text)]
+    if (word.word === 'one_of') return [`(${word.texts.map(shown).join(' or ')})`]
+    return word.word === 'any' ? ['(any word)'] : []
+  })
+  return words.some((word) => word.word === 'rest') ? `${fixed.join(' ')}, any arguments` : fixed.join(' ')
 }
 
-/** What a shape covers. The core says it as well; these words stand where it was not asked. */
+/** A place, or what is in a folder: `docs`, `docs and below`. */
+const placeWords = (path: string): string => (path.endsWith('/') ? `${path.slice(0, -1)} and below` : path)
+
+/** What a shape covers. The core says it with the same words; these stand where it was not asked. */
 export function shapeWords(shape: RuleShape): string {
   switch (shape.shape) {
-    case 'command': {
-      const rest = shape.words.some((word) => word.word === 'rest')
-      const fixed = shape.words.filter((word) => word.word !== 'rest').map(wordWords)
-      return rest ? `${fixed.join(' ')}, any arguments` : fixed.join(' ')
-    }
+    case 'command':
+      return commandWords(shape.words)
     case 'write_path':
-      return shape.path.endsWith('/') ? `changes below ${shape.path}` : `changes to ${shape.path}`
+      return shape.path.endsWith('/')
+        ? `changes in ${placeWords(shape.path)}`
+        : `changes to ${placeWords(shape.path)}`
     case 'host':
       return shape.host.startsWith('*.')
         ? `connections to all hosts below ${shape.host.slice(2)}`
         : `connections to ${shape.host}`
-    case 'outside': {
-      const place = shape.path.endsWith('/') ? `below ${shape.path}` : shape.path
-      return shape.write ? `reading and writing ${place}` : `reading ${place}`
-    }
+    case 'outside':
+      return `${shape.write ? 'reading and changing' : 'reading'} ${placeWords(shape.path)}`
     case 'external_tool':
       return `${shape.tool} of ${shape.server}`
   }
@@ -210,9 +209,11 @@ export const page = {
   safeTitle: 'Safe list',
   safeIntro: 'Commands that Balanced runs without asking. The list is fixed.',
   safe: [
-    'git status, log, diff, show and the list of branches',
-    'listing, counting and printing files of the project',
-    'asking a program for its version',
+    'git status, log, diff, show, and the list of branches',
+    'ls, tree, du, stat, file: what is there and how large',
+    'cat, head, tail, grep, wc: what stands in files of the project',
+    'pwd, echo, true',
+    'the version of any program: --version, -V, version',
   ],
   safeNever: 'Never anything that takes a script, a hook, an editor, a pager or an output file.',
   builtIn:
