@@ -115,7 +115,7 @@ const CORPUS: &[Group] = &[
             "git branch new",
             "git config user.name",
             "git remote -v",
-            "rg TODO_ src",
+            "rg needle src",
             "jq .a f.json",
             "tsc --noEmit",
             "npx_like arg",
