@@ -63,7 +63,7 @@ pub(crate) fn find(content: &str, old: &str, new: &str, all: bool) -> Result<Mat
     let ends = LineEnd::of(content);
     let text = ends.apply(new);
     let exact = places(content, old, all);
-    if !exact.is_empty() {
+    if !exact.is_empty() && !exact.iter().any(|range| splits_line_end(content, range)) {
         return decide(content, exact, &text, How::Exactly, all);
     }
     let flat = Flat::of(content);
@@ -158,6 +158,13 @@ fn decide(
         })
         .collect();
     Ok(Match { replacements, how })
+}
+
+/// Whether a place begins or ends between the CR and the LF of one line end.
+fn splits_line_end(content: &str, range: &Range<usize>) -> bool {
+    [range.start, range.end]
+        .iter()
+        .any(|at| content[..*at].ends_with('\r') && content[*at..].starts_with('\n'))
 }
 
 fn line_of(content: &str, at: usize) -> usize {
@@ -465,6 +472,21 @@ mod tests {
             all(" x\n  x\n", "x \n"),
             Err(NoMatch::Several { lines: vec![1, 2] })
         );
+    }
+
+    #[test]
+    fn a_line_end_is_never_split() {
+        let crlf = "a\r\nb\r\nc";
+        assert_eq!(
+            edited(crlf, "\nb", "\nx"),
+            Ok(("a\r\nx\r\nc".into(), How::LineEnds))
+        );
+        assert_eq!(edited(crlf, "\nb", ""), Ok(("a\r\nc".into(), How::LineEnds)));
+        assert_eq!(
+            edited(crlf, "b\r", "x"),
+            Ok(("a\r\nx\r\nc".into(), How::WhiteSpace))
+        );
+        assert_eq!(edited("a\nb", "\nb", ""), Ok(("a".into(), How::Exactly)));
     }
 
     #[test]

@@ -53,7 +53,8 @@ pub(super) fn text(answer: &Answer) -> Result<String, ToolError> {
     } else {
         text
     };
-    Ok(plain(&text))
+    // A lone CR ends a line here; in a terminal it would wipe it out.
+    Ok(plain(&text.replace("\r\n", "\n").replace('\r', "\n")))
 }
 
 fn no_text(kind: &str, bytes: Option<u64>) -> ToolError {
@@ -135,6 +136,18 @@ mod tests {
         ] {
             assert_eq!(decode(bytes, content_type), expected, "{content_type} {bytes:?}");
         }
+    }
+
+    #[test]
+    fn every_line_end_is_one() {
+        let answer = Answer {
+            url: "https://a.test/".parse().unwrap(),
+            status: 200,
+            content_type: "text/plain".to_owned(),
+            body: b"one\rtwo\r\nthree\n".to_vec(),
+            is_cut: false,
+        };
+        assert_eq!(text(&answer).unwrap(), "one\ntwo\nthree\n");
     }
 
     #[test]

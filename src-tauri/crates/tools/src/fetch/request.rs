@@ -96,7 +96,7 @@ pub(super) fn next(url: &Url, answer: &Response) -> Result<Option<Url>, ToolErro
     let to = url
         .join(&location)
         .map_err(|_| model("It redirects to an address that cannot be read.".to_owned()))?;
-    let shown = bounds::start_of(to.as_str(), 1000);
+    let shown = bounds::start_of(to.as_str(), super::MAX_URL_SHOWN);
     if url.scheme() == "https" && to.scheme() == "http" {
         return Err(model(format!(
             "It redirects from https to an unprotected address, which is not followed: {shown}"
