@@ -4,6 +4,8 @@
 pub(crate) mod audit;
 pub(crate) mod blocked;
 pub(crate) mod denial;
+#[cfg(unix)]
+pub(crate) mod disk;
 mod end;
 pub(crate) mod environment;
 mod gate;

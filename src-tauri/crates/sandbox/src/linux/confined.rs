@@ -9,12 +9,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use super::disk::{self, DiskWatch};
 use super::visible::Visible;
 use super::wire::{Plan, Report, STOP, receive, receive_with, send};
 use super::{helper, plan, reach};
 use crate::PathError;
 use crate::around::{Around, Ended, Pipes};
+use crate::command::disk::{self, DiskWatch};
 use crate::command::proxy::Proxy;
 use crate::command::running::{Next, Pump, Signal, Supervision};
 use crate::command::{CommandExit, CommandSpec, HelperProgram, Limit, OutputSink, SandboxError, Tier};

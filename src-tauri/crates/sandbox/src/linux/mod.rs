@@ -3,7 +3,6 @@
 //! and the facts say so.
 
 mod confined;
-mod disk;
 mod filter;
 mod helper;
 mod init;

@@ -16,6 +16,7 @@ use super::processes::{Names, begin_apart, marked, memory};
 use super::profile::{Bounds, Profile, Reachable, SYSTEM, profile};
 use super::toolchains::DeveloperTools;
 use crate::around::{Around, Ended, Pipes, Reached};
+use crate::command::disk::DiskWatch;
 use crate::command::environment::set;
 use crate::command::proxy::{self, Proxy};
 use crate::command::running::{Next, Pump, Supervision};
@@ -41,6 +42,7 @@ pub(super) struct Confined {
     pumps: Vec<Pump>,
     proxy: Option<Proxy>,
     limits: ResourceLimits,
+    disk: DiskWatch,
     /// Removed when everything else is over.
     temporary: TemporaryFolder,
 }
@@ -53,8 +55,10 @@ impl Confined {
     ) -> Result<Self, SandboxError> {
         let around = Around::before(&spec)?;
         let (limits, root) = (spec.limits, spec.root.clone());
+        let home = spec.state.path().join("home");
         match launch(helper, spec, output, &around) {
             Ok(launched) => Ok(Self {
+                disk: DiskWatch::begin(root.path(), &home, limits.disk),
                 reached: Reached {
                     root,
                     places: places(&launched.bounds),
@@ -128,7 +132,10 @@ impl Confined {
     }
 
     /// The limit that all processes of the command together are above.
-    fn exceeded(&self) -> Option<Limit> {
+    fn exceeded(&mut self) -> Option<Limit> {
+        if self.disk.is_exceeded() {
+            return Some(Limit::Disk);
+        }
         let processes = marked(&Names::of(&self.marker)?);
         if processes.len() > usize::try_from(self.limits.processes).unwrap_or(usize::MAX) {
             return Some(Limit::Processes);

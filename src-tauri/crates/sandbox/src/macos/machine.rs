@@ -174,8 +174,7 @@ fn facts(probe: Result<Held, SandboxError>) -> SandboxFacts {
     for gap in [
         "Without network a command cannot reach servers that it started itself, because a Mac has no separate loopback.",
         "While a command may ask for hosts, other programs of this account could use its proxy, which asks all the same.",
-        "Memory and the number of processes are looked at five times a second; what is faster than that is ended late.",
-        "How much of the disk a command fills is limited for one file, not for all together.",
+        "Memory, the disk and the number of processes are looked at five times a second; what is faster is ended late.",
         "The system's way to confine commands (sandbox-exec) is marked as outdated by Apple, though still in use.",
         "A fault in the system could be used to get out; what you run by hand later is not confined.",
     ] {

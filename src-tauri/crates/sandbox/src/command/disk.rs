@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often the free space is looked at.
-pub(super) const LOOK: Duration = Duration::from_millis(200);
+pub(crate) const LOOK: Duration = Duration::from_millis(200);
 /// A sum takes time in a large project, so there is a pause behind it of so many times what it took.
 const PAUSE: u32 = 10;
 const MAX_ENTRIES: usize = 300_000;
 /// With less space than this, and so much gone since the start, the command ends whoever took it.
 const RESERVE: u64 = 512 * 1024 * 1024;
 
-pub(super) struct DiskWatch {
+pub(crate) struct DiskWatch {
     places: [PathBuf; 2],
     limit: u64,
     since: i64,
@@ -24,7 +24,7 @@ pub(super) struct DiskWatch {
 
 impl DiskWatch {
     /// Begins the watch over the project and the folder of its caches.
-    pub(super) fn begin(project: &Path, caches: &Path, limit: u64) -> Self {
+    pub(crate) fn begin(project: &Path, caches: &Path, limit: u64) -> Self {
         let places = [project.to_owned(), caches.to_owned()];
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -39,7 +39,7 @@ impl DiskWatch {
     }
 
     /// Whether the command has written more than it may.
-    pub(super) fn is_exceeded(&mut self) -> bool {
+    pub(crate) fn is_exceeded(&mut self) -> bool {
         let now = self.places.each_ref().map(|place| free(place));
         let gone = |at: usize| self.free[at].saturating_sub(now[at]);
         if (0..2).any(|at| now[at] < RESERVE && gone(at) > 2 * RESERVE) {
