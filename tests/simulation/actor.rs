@@ -8,6 +8,7 @@ use paddock_core::session::input::{Back, Effect, Input, Stamped, SubReport, Surr
 use paddock_core::session::step::step;
 use paddock_core::tools::ToolKind;
 use paddock_protocol::*;
+use std::collections::BTreeSet;
 
 impl World {
     /// One input to one session: step, log, apply, carry out. The machine may die in the middle.
@@ -33,11 +34,17 @@ impl World {
             .iter()
             .any(|msg| matches!(msg, EventMsg::OpRefused { .. }));
         self.coverage.outcome(seat, self.now, &input, &outcome);
+        assert!(
+            !refused || outcome.effects.is_empty(),
+            "a refused op has effects: {:?}",
+            outcome.effects
+        );
         let asked = self.person_decides(place, &input, refused);
         // The machine may die in the middle of the step, after so many of its events.
         let dies = !self.settling && self.dice.below(1_000) < 4;
         let dies_after = dies.then(|| self.dice.below(outcome.events.len() + 1));
         let step = Step {
+            now: self.now,
             input,
             refused,
             decided: asked,
@@ -187,13 +194,17 @@ impl World {
                 tool,
                 arguments,
                 approved,
+                reach,
                 ..
             } => seat.works.push(Work::Run {
                 call,
                 tool,
                 arguments,
                 approved,
+                reach,
                 to_background: false,
+                asked: Vec::new(),
+                awaits: BTreeSet::new(),
             }),
             Effect::CancelCall { call } => {
                 self.cancel(
@@ -211,7 +222,13 @@ impl World {
                 seat.undoing += 1;
                 seat.works.push(Work::Undo { call, redo });
             }
-            Effect::KeepRule { .. } => {}
+            Effect::KeepRule { .. } | Effect::RuleUsed { .. } | Effect::DropRule { .. } => {}
+            Effect::AnswerAsk { call, number, .. } => self.answered(place, &call, number),
+            Effect::EndAllProcesses => {
+                for process in seat.processes.clone() {
+                    self.process_ends(place, &process, ProcessEnd::EndedByPerson);
+                }
+            }
             Effect::ToBackground { call } => self.lets_go_on(place, &call),
             Effect::EndProcess { process, end } => {
                 self.process_ends(place, &process, end);
@@ -257,11 +274,16 @@ impl World {
         let full = self.dice.chance(10);
         for work in &mut self.seats[place].works {
             if let Work::Run {
-                call, to_background, ..
+                call,
+                to_background,
+                awaits,
+                ..
             } = work
                 && call == told
+                && !full
             {
-                *to_background = !full;
+                *to_background = true;
+                awaits.clear();
             }
         }
     }
@@ -321,6 +343,7 @@ impl World {
     pub(crate) fn after_step(&mut self, place: usize) {
         let seat = &mut self.seats[place];
         seat.checks.after_step(&seat.state);
+        self.coverage.branches(&mut seat.checks.seen);
         let seat = &self.seats[place];
         if let Some(turn) = &seat.state.live.turn
             && !turn.status.is_final()

@@ -2,10 +2,10 @@
 
 use crate::seat::Seat;
 use crate::states::Table;
-use paddock_core::session::input::{Input, Outcome};
+use paddock_core::session::input::{Effect, Input, Outcome};
 use paddock_core::session::live_turn::LiveTurn;
 use paddock_protocol::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of events, statuses and causes with how often they were seen.
 #[derive(Clone, Debug, Default)]
@@ -42,8 +42,19 @@ impl Coverage {
         }
     }
 
+    /// What the checks saw happen.
+    pub fn branches(&mut self, seen: &mut BTreeSet<&'static str>) {
+        for name in std::mem::take(seen) {
+            assert!(BRANCHES.contains(&name), "{name} is not known to be a branch");
+            self.see(name);
+        }
+    }
+
     /// A step of the person's session, when a table is made: what it did, and what every op would have done.
     pub fn outcome(&mut self, seat: &Seat, now: Timestamp, input: &Input, outcome: &Outcome) {
+        for effect in &outcome.effects {
+            self.see(effect_name(effect));
+        }
         let Some(table) = self.table.as_mut().filter(|_| seat.employer.is_none()) else {
             return;
         };
@@ -64,7 +75,12 @@ impl Coverage {
 
     /// What no schedule reached though a step makes it, and what one reached though none is known to make it.
     pub fn missing(&self) -> Vec<&'static str> {
-        let all = EVENTS.iter().chain(STATUSES).chain(CAUSES);
+        let all = EVENTS
+            .iter()
+            .chain(STATUSES)
+            .chain(CAUSES)
+            .chain(EFFECTS)
+            .chain(BRANCHES);
         all.copied()
             .filter(|name| self.seen.contains_key(*name) == NOWHERE_MADE.contains(name))
             .collect()
@@ -89,6 +105,8 @@ const EVENTS: &[&str] = &[
     "event: approval requested",
     "event: approval resolved",
     "event: rule added",
+    "event: rule removed",
+    "event: rules loaded",
     "event: cause allowed",
     "event: queue changed",
     "event: plan changed",
@@ -121,6 +139,8 @@ pub fn event_name(value: &EventMsg) -> &'static str {
         EventMsg::ApprovalRequested { .. } => "event: approval requested",
         EventMsg::ApprovalResolved { .. } => "event: approval resolved",
         EventMsg::RuleAdded { .. } => "event: rule added",
+        EventMsg::RuleRemoved { .. } => "event: rule removed",
+        EventMsg::RulesLoaded { .. } => "event: rules loaded",
         EventMsg::CauseAllowed { .. } => "event: cause allowed",
         EventMsg::QueueChanged { .. } => "event: queue changed",
         EventMsg::PlanChanged { .. } => "event: plan changed",
@@ -180,6 +200,7 @@ const CAUSES: &[&str] = &[
     "paused by the guard",
     "paused by the breaker",
     "paused by the model",
+    "paused by the check",
 ];
 
 /// The name of a cause; a new one does not compile before it is counted.
@@ -190,5 +211,96 @@ pub fn cause_name(value: &PauseCause) -> &'static str {
         PauseCause::Guard { .. } => "paused by the guard",
         PauseCause::Breaker { .. } => "paused by the breaker",
         PauseCause::Model { .. } => "paused by the model",
+        PauseCause::Check { .. } => "paused by the check",
     }
 }
+
+const EFFECTS: &[&str] = &[
+    "effect: sample",
+    "effect: cancel model",
+    "effect: prepare",
+    "effect: run",
+    "effect: cancel call",
+    "effect: start timer",
+    "effect: undo",
+    "effect: keep rule",
+    "effect: rule used",
+    "effect: drop rule",
+    "effect: answer ask",
+    "effect: to background",
+    "effect: end process",
+    "effect: end all processes",
+    "effect: delegate",
+    "effect: decide there",
+    "effect: await folder",
+    "effect: stop awaiting folder",
+];
+
+/// The name of an effect; a new one does not compile before it is counted.
+fn effect_name(value: &Effect) -> &'static str {
+    match value {
+        Effect::Sample { .. } => "effect: sample",
+        Effect::CancelModel => "effect: cancel model",
+        Effect::Prepare { .. } => "effect: prepare",
+        Effect::Run { .. } => "effect: run",
+        Effect::CancelCall { .. } => "effect: cancel call",
+        Effect::StartTimer { .. } => "effect: start timer",
+        Effect::Undo { .. } => "effect: undo",
+        Effect::KeepRule { .. } => "effect: keep rule",
+        Effect::RuleUsed { .. } => "effect: rule used",
+        Effect::DropRule { .. } => "effect: drop rule",
+        Effect::AnswerAsk { .. } => "effect: answer ask",
+        Effect::ToBackground { .. } => "effect: to background",
+        Effect::EndProcess { .. } => "effect: end process",
+        Effect::EndAllProcesses => "effect: end all processes",
+        Effect::Delegate { .. } => "effect: delegate",
+        Effect::DecideThere { .. } => "effect: decide there",
+        Effect::AwaitFolder => "effect: await folder",
+        Effect::StopAwaitingFolder => "effect: stop awaiting folder",
+    }
+}
+
+/// What the checks themselves saw happen: ways that no event has a name for.
+const BRANCHES: &[&str] = &[
+    "ask: allowed by the person",
+    "ask: refused by the person",
+    "ask: allowed by a rule at once",
+    "ask: allowed by a rule while it waited",
+    "ask: refused by a rule",
+    "ask: of a call that no longer runs",
+    "ask: withdrawn with its call",
+    "ask: withdrawn by a stop",
+    "ask: found open after a death",
+    "ask: a name that leads here, with a rule for the name",
+    "ask: of a sub-agent",
+    "again: offered",
+    "again: ran",
+    "again: not allowed by the person",
+    "again: forbidden meanwhile",
+    "again: stopped while it waited",
+    "again: refused once more",
+    "again: died while it waited",
+    "again: a rule covers the place",
+    "reach: a place that was approved",
+    "reach: a place by a rule",
+    "check: begun",
+    "check: passed",
+    "check: failed",
+    "check: outcome unknown",
+    "check: stopped",
+    "check: may not run",
+    "check: a message came while it ran",
+    "check: failed for the third time",
+    "check: the turn completes without it, allowed",
+    "check: the turn completes, the person ended it",
+    "check: the turn completes, the role only looks",
+    "check: asks for a host",
+    "rule: a wish was kept",
+    "rule: a wish was refused",
+    "rule: with an end",
+    "rule: has ended",
+    "rule: sleeps",
+    "rule: taken back while a call waits by it",
+    "model: changed between retries",
+    "tokens: the raise holds in the next turn",
+];

@@ -22,6 +22,7 @@ mod person;
 mod seat;
 mod states;
 mod tools;
+mod wishes;
 mod work;
 mod world;
 

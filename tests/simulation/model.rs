@@ -2,7 +2,7 @@
 //! that rows of the same kind come about: an obstinate model repeats itself, a clumsy one sends what cannot be read.
 
 use crate::dice::Dice;
-use crate::tools::PROTECTED;
+use crate::tools::{OUTSIDE, PROTECTED};
 use paddock_core::provider::{Answer, AnswerPart, AskedCall, CallArguments, Finish, ModelEvent};
 use paddock_protocol::*;
 
@@ -128,6 +128,7 @@ fn asked_call(dice: &mut Dice, mood: Mood) -> AskedCall {
         "delegate" => format!("{{\"task\":\"look\",\"writes\":{}}}", dice.chance(40)),
         "read_file" if mood == Mood::Obstinate => "{\"path\":\"f0\"}".to_owned(),
         _ if dice.chance(4) => format!("{{\"path\":\"{PROTECTED}\",\"text\":\"c\"}}"),
+        _ if dice.chance(6) => format!("{{\"path\":\"{}\",\"text\":\"c\"}}", dice.pick(OUTSIDE)),
         _ => format!(
             "{{\"path\":\"f{}\",\"text\":\"{}\"}}",
             dice.below(3),

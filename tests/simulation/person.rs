@@ -1,10 +1,13 @@
 //! The person: decides, answers, types, changes settings, starts workflows, and now and then does what does not fit.
 
-use crate::tools::PROTECTED;
+use crate::tools::{OUTSIDE, PROTECTED};
 use crate::world::{MAIN, World};
 use paddock_core::session::input::Input;
 use paddock_protocol::*;
 use std::collections::BTreeMap;
+
+/// Commands that the person sets as the check: one that is asked about, one that is free, one that may never run.
+pub const CHECKS: &[&str] = &["make check", "make check", "make check", "ls", "sudo check"];
 
 impl World {
     fn say(&mut self) -> String {
@@ -96,7 +99,16 @@ impl World {
     }
 
     fn decide(&mut self, request: &ApprovalRequest) {
-        let decision = match self.dice.below(20) {
+        let decision = match self.dice.below(23) {
+            20..=22 => Decision::Approve {
+                scope: if self.dice.chance(85) {
+                    *request.scopes.last().expect("a scope")
+                } else {
+                    AnswerScope::Once
+                },
+                edited_arguments: self.dice.chance(5).then(|| self.edited(&request.tool)),
+                rule: Some(self.wish(request)),
+            },
             0..=10 => Decision::Approve {
                 rule: None,
                 scope: *self.dice.pick(&request.scopes),
@@ -148,7 +160,9 @@ impl World {
                 format!("{{\"command\":\"{command}\"}}")
             }
             _ => {
-                let path = *self.dice.pick(&["edited", "f1", PROTECTED]);
+                let path = *self
+                    .dice
+                    .pick(&["edited", "f1", PROTECTED, OUTSIDE[0], OUTSIDE[1]]);
                 format!("{{\"path\":\"{path}\",\"text\":\"c\"}}")
             }
         }
@@ -265,7 +279,17 @@ impl World {
             provider: ProviderId::new("sim"),
             model: "n".into(),
         };
-        match self.dice.below(12) {
+        match self.dice.below(17) {
+            12 | 13 => Op::SetDoneWhen {
+                command: match self.dice.below(4) {
+                    0 => None,
+                    1 => Some("  ".into()),
+                    _ => Some((*self.dice.pick(CHECKS)).to_owned()),
+                },
+            },
+            14..=16 => Op::RemoveRule {
+                rule: self.some_rule(),
+            },
             0..=3 => Op::SetRole { role },
             4 | 5 => Op::SetAutonomy {
                 autonomy: *self
@@ -303,6 +327,10 @@ impl World {
                 let limits = Limits {
                     iterations: *self.dice.pick(&[0, 4, 9, 900]),
                     guard: *self.dice.pick(&[GuardMode::HintThenAsk, GuardMode::Off]),
+                    session_tokens: match self.dice.below(4) {
+                        0 => config.limits.session_tokens.map(|tokens| tokens + 700),
+                        _ => config.limits.session_tokens,
+                    },
                     ..config.limits.clone()
                 };
                 if self.dice.chance(80) {
@@ -420,8 +448,8 @@ impl World {
             (0..=2, Some(waiting)) => Op::Decide {
                 approval: waiting.id.clone(),
                 decision: Decision::Approve {
-                    rule: None,
-                    scope: AnswerScope::Once,
+                    rule: self.dice.chance(10).then(|| self.wish(&waiting)),
+                    scope: *self.dice.pick(&waiting.scopes),
                     edited_arguments: None,
                 },
             },

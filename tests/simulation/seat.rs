@@ -7,7 +7,7 @@ use paddock_core::session::state::{Live, SessionState};
 use paddock_core::session::sub_agent::Hearing;
 use paddock_core::tools::ToolKind;
 use paddock_protocol::*;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Work that was started and has not ended.
 #[derive(Clone, Debug)]
@@ -26,8 +26,14 @@ pub enum Work {
         tool: String,
         arguments: String,
         approved: Vec<FileBase>,
+        /// What it may reach beyond the project.
+        reach: Vec<Access>,
         /// Asked to go on in the background.
         to_background: bool,
+        /// Hosts that it asked for, by the number of the question less one.
+        asked: Vec<(String, HostReach)>,
+        /// Questions without an answer; it waits for them.
+        awaits: BTreeSet<u32>,
     },
     Timer {
         timer: Timer,
@@ -37,6 +43,13 @@ pub enum Work {
         call: CallId,
         redo: bool,
     },
+}
+
+impl Work {
+    /// It does nothing until somebody answers.
+    fn waits(&self) -> bool {
+        matches!(self, Work::Run { awaits, .. } if !awaits.is_empty())
+    }
 }
 
 /// The call of another session for which this one works.
@@ -110,12 +123,22 @@ impl Seat {
         self.status().is_none_or(TurnStatus::is_final)
     }
 
+    /// Places of the works that go on by themselves.
+    pub fn going_on(&self) -> Vec<usize> {
+        let works = self.works.iter().enumerate();
+        works
+            .filter(|(_, work)| !work.waits())
+            .map(|(place, _)| place)
+            .collect()
+    }
+
     /// The number of things that may happen to it next.
     pub fn pending(&self) -> usize {
         if self.closed {
             return 0;
         }
-        self.works.len() + usize::from(!self.inbox.is_empty())
+        let going_on = self.works.iter().filter(|work| !work.waits()).count();
+        going_on + usize::from(!self.inbox.is_empty())
     }
 
     /// Everything under way is gone, and what was not heard with it.

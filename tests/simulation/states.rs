@@ -189,6 +189,16 @@ fn ops(seat: &Seat) -> Vec<Op> {
         Op::ReleaseQueue,
         Op::RunWorkflow { plan },
         Op::StopWaiting,
+        Op::SetDoneWhen {
+            command: Some("make check".into()),
+        },
+        Op::RemoveRule {
+            rule: live
+                .rules
+                .first()
+                .map_or_else(|| RuleId::new("nobody's"), |rule| rule.id.clone()),
+        },
+        Op::LoadRules { rules: Vec::new() },
     ]
 }
 
@@ -243,6 +253,9 @@ fn op_name(op: &Op) -> &'static str {
         Op::SetOwnRole { .. } => "`set_own_role`",
         Op::RunWorkflow { .. } => "`run_workflow`",
         Op::StopWaiting => "`stop_waiting`",
+        Op::SetDoneWhen { .. } => "`set_done_when`",
+        Op::RemoveRule { .. } => "`remove_rule`",
+        Op::LoadRules { .. } => "`load_rules`",
     }
 }
 
@@ -266,6 +279,7 @@ fn back_name(back: &Back) -> &'static str {
             SubReport::Ended { .. } => "a sub-agent ends",
         },
         Back::FolderFree => "the folder is free",
+        Back::CallAsks { .. } => "a call asks for a host",
     }
 }
 
@@ -280,7 +294,10 @@ fn effect_name(effect: &Effect) -> &'static str {
         Effect::Undo { .. } => "an undo",
         Effect::KeepRule { .. } => "keeping a rule",
         Effect::ToBackground { .. } => "a way to the background",
-        Effect::EndProcess { .. } => "the end of processes",
+        Effect::EndProcess { .. } | Effect::EndAllProcesses => "the end of processes",
+        Effect::RuleUsed { .. } => "counting a rule",
+        Effect::DropRule { .. } => "dropping a rule",
+        Effect::AnswerAsk { .. } => "an answer to a call",
         Effect::Delegate { .. } => "a sub-agent",
         Effect::DecideThere { .. } => "a word to a sub-agent",
         Effect::AwaitFolder => "waiting for the folder",

@@ -25,6 +25,22 @@ pub const WORKFLOW_TOOLS: &[(&str, ToolKind)] = &[("delete_files", ToolKind::Wri
 
 pub const PROTECTED: &str = ".git/config";
 
+/// Places outside of the project.
+pub const OUTSIDE: &[&str] = &["/o/w/x", "/o/w/y"];
+
+/// The folder that holds them.
+pub const FOLDER: &str = "/o/w/";
+
+/// Hosts that commands want, each with where it may turn out to lead.
+pub const HOSTS: &[(&str, HostReach)] = &[
+    ("a.example.org", HostReach::Unknown),
+    ("b.example.org", HostReach::Unknown),
+    ("a.example.org", HostReach::Private),
+    ("b.example.org", HostReach::Loopback),
+    ("127.0.0.1", HostReach::Loopback),
+    ("localhost", HostReach::Loopback),
+];
+
 /// What a file holds: how often it was changed, and its text.
 #[derive(Clone, Debug, Default)]
 pub struct Files(BTreeMap<String, (u64, String)>);
@@ -98,8 +114,13 @@ pub fn plan(tool: &str, arguments: &str, files: &Files) -> CallPlan {
     match tool {
         "read_file" => {
             let path = argument(arguments, "path");
+            let access = if path.starts_with('/') {
+                outside(&path, false)
+            } else {
+                Access::Read { path: path.clone() }
+            };
             CallPlan {
-                access: vec![Access::Read { path: path.clone() }],
+                access: vec![access],
                 ..bare(Verb::Read, path)
             }
         }
@@ -161,8 +182,18 @@ pub fn plan(tool: &str, arguments: &str, files: &Files) -> CallPlan {
     }
 }
 
+pub fn outside(path: &str, write: bool) -> Access {
+    Access::Outside {
+        path: path.to_owned(),
+        write,
+        through: None,
+    }
+}
+
 fn write_plan(path: &str, files: &Files) -> CallPlan {
-    let access = if path == PROTECTED {
+    let access = if path.starts_with('/') {
+        outside(path, true)
+    } else if path == PROTECTED {
         Access::Protected {
             path: path.to_owned(),
             write: true,
@@ -201,6 +232,7 @@ fn command_plan(command: String) -> CallPlan {
             background: false,
             sandbox: SandboxSummary {
                 confined: true,
+                network: NetworkLevel::Asks,
                 ..SandboxSummary::default()
             },
         },
@@ -211,12 +243,32 @@ fn command_plan(command: String) -> CallPlan {
     }
 }
 
+/// What a command that failed was refused: a place that it was not let into, and now and then a host.
+fn refused(dice: &mut Dice, reach: &[Access]) -> Vec<Access> {
+    let mut refused = Vec::new();
+    for _ in 0..1 + dice.below(2) {
+        let (path, write) = (*dice.pick(OUTSIDE), dice.chance(50));
+        let reaches = |access: &Access| matches!(access, Access::Outside { path: open, write: writes, .. } if (open == path || open == FOLDER) && (*writes || !write));
+        // A rule may have opened it while the command ran.
+        let late = dice.chance(10);
+        if (late || !reach.iter().any(reaches)) && !refused.contains(&outside(path, write)) {
+            refused.push(outside(path, write));
+        }
+    }
+    if dice.chance(20) {
+        refused.push(Access::Network {
+            host: "a.example.org".into(),
+        });
+    }
+    refused
+}
+
 /// What comes of a call that ran to its end.
 pub fn outcome(
     dice: &mut Dice,
     tool: &str,
     arguments: &str,
-    approved: &[FileBase],
+    (approved, reach): (&[FileBase], &[Access]),
     files: &mut Files,
     steady: bool,
 ) -> Result<CallOutput, CallFailure> {
@@ -244,12 +296,19 @@ pub fn outcome(
         _ => Vec::new(),
     };
     let which = if steady { 0 } else { dice.below(4) };
-    let ok = steady || dice.chance(85);
+    let command = tool == "run_command";
+    let ok = steady || dice.chance(if command { 65 } else { 85 });
+    let refused = if command && !ok && dice.chance(50) {
+        refused(dice, reach)
+    } else {
+        Vec::new()
+    };
     Ok(CallOutput {
         ok,
         text: format!("result {which}"),
-        exit_code: (tool == "run_command").then_some(i32::from(!ok)),
+        exit_code: command.then_some(i32::from(!ok)),
         changes,
+        refused,
         ..CallOutput::default()
     })
 }

@@ -12,6 +12,7 @@ impl World {
         match work {
             Work::Model { ticket, tools } => self.model_goes_on(place, ticket, tools),
             Work::Run { .. } if self.dice.chance(25) => self.run_streams(place, work),
+            Work::Run { .. } if self.dice.chance(30) => self.run_asks(place, work),
             Work::Timer { at, .. } => {
                 self.now = self.now.max(at);
                 self.complete(place, work);
@@ -46,6 +47,41 @@ impl World {
         self.seats[place].works.push(work);
     }
 
+    /// A command wants a connection. It waits for the answer, or goes on without it.
+    fn run_asks(&mut self, place: usize, mut work: Work) {
+        if let Work::Run {
+            call,
+            tool,
+            arguments,
+            asked,
+            awaits,
+            ..
+        } = &mut work
+            && tool == "run_command"
+            && let Some((host, reach)) = self.wanted_host(asked)
+        {
+            asked.push((host.clone(), reach));
+            let number = asked.len() as u32;
+            if self.dice.chance(70) {
+                awaits.insert(number);
+            }
+            let asks = Back::CallAsks {
+                call: call.clone(),
+                number,
+                access: Access::Network { host: host.clone() },
+                body: Box::new(ApprovalBody::Connect {
+                    host,
+                    port: 443,
+                    reach,
+                    request: None,
+                    command: Some(tools::argument(arguments, "command")),
+                }),
+            };
+            self.tell(place, asks);
+        }
+        self.seats[place].works.push(work);
+    }
+
     /// The work ends: what it did is done, and its word is on the way.
     pub(crate) fn complete(&mut self, place: usize, work: Work) {
         let back = match work {
@@ -76,9 +112,12 @@ impl World {
                 tool,
                 arguments,
                 approved,
+                reach,
                 to_background,
+                ..
             } => {
-                let result = self.run_ends(place, &call, &tool, &arguments, approved, to_background);
+                let may = (&approved[..], &reach[..]);
+                let result = self.run_ends(place, &call, (&tool, &arguments), may, to_background);
                 Back::CallEnded { call, result }
             }
             Work::Timer { timer, .. } => Back::TimerFired(timer),
@@ -97,9 +136,8 @@ impl World {
         &mut self,
         place: usize,
         call: &CallId,
-        tool: &str,
-        arguments: &str,
-        approved: Vec<FileBase>,
+        (tool, arguments): (&str, &str),
+        may: (&[FileBase], &[Access]),
         to_background: bool,
     ) -> Result<CallOutput, CallFailure> {
         let goes_on = tool == "run_command" && (to_background || tools::flag(arguments, "background"));
@@ -116,14 +154,7 @@ impl World {
         if self.mood == Mood::Unlucky && self.dice.chance(70) {
             return Err(CallFailure::Model("it broke".into()));
         }
-        let result = tools::outcome(
-            &mut self.dice,
-            tool,
-            arguments,
-            &approved,
-            &mut self.files,
-            steady,
-        );
+        let result = tools::outcome(&mut self.dice, tool, arguments, may, &mut self.files, steady);
         if matches!(result, Err(CallFailure::ChangedSince { .. })) {
             self.seats[place].checks.may_run_again(call);
         }
@@ -149,6 +180,17 @@ impl World {
             text: format!("goes on as {id}"),
             facts: Some(OutputFacts::Background { process: id }),
             ..CallOutput::default()
+        }
+    }
+
+    /// The host that a running command asked for is admitted, or not.
+    pub(crate) fn answered(&mut self, place: usize, told: &CallId, number: u32) {
+        for work in &mut self.seats[place].works {
+            if let Work::Run { call, awaits, .. } = work
+                && call == told
+            {
+                awaits.remove(&number);
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 use crate::coverage::Coverage;
 use crate::dice::Dice;
 use crate::model::Mood;
+use crate::person::CHECKS;
 use crate::seat::{Employer, Seat};
 use crate::tools::Files;
 use paddock_core::session::input::{Back, Input};
@@ -13,6 +14,10 @@ use std::collections::BTreeMap;
 
 /// The session of the person; the others are its sub-agents.
 pub const MAIN: usize = 0;
+
+/// Long after the beginning of time, so that there are rules which were not used for long.
+const FIRST_DAY: u64 = 100 * DAY.0;
+pub(crate) const DAY: Millis = Millis::minutes(24 * 60);
 
 /// What is on its way between sessions.
 #[derive(Clone, Debug)]
@@ -46,6 +51,7 @@ pub struct World {
     /// What the person decided, by session and approval.
     pub(crate) decided: BTreeMap<(SessionId, ApprovalId), Decision>,
     pub messages: u32,
+    pub(crate) rules_made: u32,
     pub deaths: u32,
     pub coverage: Coverage,
     pub(crate) loud: bool,
@@ -59,7 +65,7 @@ impl World {
         let mood = Mood::of(&mut dice);
         let config = config(&mut dice, mood);
         let mut world = Self {
-            now: Timestamp(1_000),
+            now: Timestamp(FIRST_DAY),
             seats: Vec::new(),
             errands: Vec::new(),
             files: Files::default(),
@@ -68,6 +74,7 @@ impl World {
             dice,
             decided: BTreeMap::new(),
             messages: 0,
+            rules_made: 0,
             deaths: 0,
             coverage: Coverage::default(),
             loud,
@@ -144,8 +151,8 @@ impl World {
                 which -= pending;
                 continue;
             }
-            if which < self.seats[place].works.len() {
-                let work = self.seats[place].works.remove(which);
+            if let Some(at) = self.seats[place].going_on().get(which) {
+                let work = self.seats[place].works.remove(*at);
                 self.work_goes_on(place, work);
                 if self.dice.chance(75) {
                     while self.hear(place) {}
@@ -253,7 +260,8 @@ impl World {
 
     /// What neither the session nor its person does.
     pub(crate) fn outside(&mut self) {
-        match self.dice.below(4) {
+        match self.dice.below(6) {
+            4 | 5 => self.rules_are_loaded(),
             0 if self.other_has_folder => self.folder_is_given_back(),
             0 | 1 if !self.seats[MAIN].holds_folder => self.other_has_folder = true,
             2 => {
@@ -408,7 +416,7 @@ fn config(dice: &mut Dice, mood: Mood) -> SessionConfig {
         model: name.to_owned(),
     };
     SessionConfig {
-        done_when: None,
+        done_when: dice.chance(40).then(|| (*dice.pick(CHECKS)).to_owned()),
         project: "/p".into(),
         title: String::new(),
         model: model("m"),

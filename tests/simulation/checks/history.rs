@@ -50,6 +50,7 @@ pub fn is_right(state: &SessionState) {
         }
     }
     is_legal(messages);
+    checks_are_told(state, &told);
     for item in &state.items {
         if let ItemKind::UserMessage { text, .. } = &item.kind {
             assert_eq!(
@@ -64,4 +65,34 @@ pub fn is_right(state: &SessionState) {
             }
         }
     }
+}
+
+/// Every check that has a result is told, with its output when it did not pass.
+fn checks_are_told(state: &SessionState, told: &str) {
+    let mut times = 0;
+    for item in &state.items {
+        let ItemKind::Call(call) = &item.kind else {
+            continue;
+        };
+        let Some(output) = call.output.as_ref().filter(|_| call.check.is_some()) else {
+            continue;
+        };
+        times += 1;
+        let name = format!("The check `{}`", call.target);
+        assert!(told.contains(&name), "nobody tells the model of {name}");
+        assert!(
+            output.ok || told.contains(output.text.trim_end()),
+            "what the check said is lost"
+        );
+        let passed = told.contains(&format!("{name} passed"));
+        assert!(
+            !output.ok || passed,
+            "a check passed and the model is told otherwise"
+        );
+    }
+    assert_eq!(
+        told.matches("The check `").count(),
+        times,
+        "checks are told more or less than once"
+    );
 }

@@ -1,6 +1,7 @@
 //! Items: each is completed once, and what belongs to an ended turn is left alone.
 
 use super::Checks;
+use super::rules::touched;
 use paddock_protocol::*;
 
 impl Checks {
@@ -42,6 +43,9 @@ impl Checks {
         self.first_appearance(item, before.is_none());
         if let ItemKind::Call(call) = &item.kind {
             self.call_event(item, call, before.as_ref());
+            self.again_changes(item, call, before.as_ref());
+            self.verdict_changes(call, before.as_ref());
+            self.done_call(item, call, before.as_ref().map(|item| item.status));
         }
         match before {
             Some(_) => self.items[place] = item.clone(),
@@ -99,7 +103,8 @@ impl Checks {
             && (item.status == ItemStatus::Running || item.status == ItemStatus::Done);
         if begins {
             assert!(allowed, "{} goes on without a verdict", call.call);
-            assert!(self.has_tool(&call.tool), "the role lacks {}", call.tool);
+            let has = call.check.is_some() || self.has_tool(&call.tool);
+            assert!(has, "the role lacks {}", call.tool);
         }
         let ran = matches!(item.status, ItemStatus::Done | ItemStatus::OutcomeUnknown);
         assert!(!ran || allowed, "{} ran without a verdict", call.call);
@@ -121,5 +126,33 @@ impl Checks {
             "{} begins before the answer is complete",
             call.call
         );
+    }
+
+    /// A rule let the call go: it is one that holds.
+    fn verdict_changes(&mut self, call: &CallItem, before: Option<&Item>) {
+        let verdict_of = |item: &Item| match &item.kind {
+            ItemKind::Call(call) => call.verdict.clone(),
+            _ => None,
+        };
+        let Some(verdict) = call.verdict.as_ref() else {
+            let by_rule = before
+                .and_then(verdict_of)
+                .is_some_and(|v| matches!(v.by, DecidedBy::Rule { .. }));
+            let removed = matches!(self.op(), Some(Op::RemoveRule { .. }));
+            self.see_if(by_rule && removed, "rule: taken back while a call waits by it");
+            return;
+        };
+        let DecidedBy::Rule { rule } = &verdict.by else {
+            return;
+        };
+        // What let the first run go stands again when there is no second one.
+        let first = call.again.as_ref().and_then(|first| first.verdict.as_deref()) == Some(verdict);
+        if first || before.and_then(verdict_of).as_ref() == Some(verdict) {
+            return;
+        }
+        let arguments = verdict.edited_arguments.as_ref().unwrap_or(&call.arguments);
+        let access: Vec<Access> = touched(&call.tool, arguments).into_iter().collect();
+        assert!(!access.is_empty(), "a rule let {} go", call.tool);
+        self.ruled_by(rule, &call.call, None, verdict.allowed, &access);
     }
 }

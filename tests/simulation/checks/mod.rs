@@ -1,10 +1,14 @@
 //! The invariants of ARCHITECTURE.md, as a stranger would check them: from the events and effects alone, with a record of
 //! their own. Nothing here calls a rule of the step; the state is only compared with what the events have said.
 
+mod again;
+mod asks;
+mod done;
 mod history;
 mod items;
 mod queue;
 mod rights;
+mod rules;
 mod turn;
 mod workflow;
 
@@ -16,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What leads to the events that are checked next.
 #[derive(Clone, Debug)]
 pub struct Step {
+    pub now: Timestamp,
     pub input: Input,
     pub refused: bool,
     /// What the person decided first, when this is a decision.
@@ -38,12 +43,19 @@ pub struct Checks {
     config: SessionConfig,
     /// Absent while a log is read.
     step: Option<Step>,
+    now: Timestamp,
     seq: u64,
     items: Vec<Item>,
     turn: Option<turn::Turn>,
     /// Tokens, with those of the sub-agents.
     used: u64,
+    /// Tokens up to which the person raised the limit of the session, until the limit itself is another one.
+    raised_tokens: Option<u64>,
     rights: rights::Rights,
+    rules: rules::Rules,
+    asks: asks::Asks,
+    /// A first run that ends now and was refused a place, with what it came to and what let it run.
+    refused_run: Option<(CallId, CallOutput, Option<CallVerdict>)>,
     queue: queue::Waiting,
     workflow: Option<workflow::Run>,
     processes: BTreeSet<ProcessId>,
@@ -55,6 +67,8 @@ pub struct Checks {
     /// How often the work of a call was begun, and how often it may be: also over deaths.
     starts: BTreeMap<CallId, u32>,
     again: BTreeMap<CallId, u32>,
+    /// Ways that no event has a name for.
+    pub seen: BTreeSet<&'static str>,
 }
 
 impl Checks {
@@ -63,11 +77,16 @@ impl Checks {
             id,
             config: config.clone(),
             step: None,
+            now: Timestamp(0),
             seq: 0,
             items: Vec::new(),
             turn: None,
             used: 0,
+            raised_tokens: None,
             rights: rights::Rights::default(),
+            rules: rules::Rules::default(),
+            asks: asks::Asks::default(),
+            refused_run: None,
             queue: queue::Waiting::default(),
             workflow: None,
             processes: BTreeSet::new(),
@@ -77,11 +96,33 @@ impl Checks {
             asked: BTreeSet::new(),
             starts: BTreeMap::new(),
             again: BTreeMap::new(),
+            seen: BTreeSet::new(),
         }
     }
 
     pub fn begin(&mut self, step: Step) {
+        self.now = step.now;
+        self.ask_comes(&step);
+        self.run_was_refused(&step);
+        let wish = matches!(
+            &step.input,
+            Input::Op(Op::Decide {
+                decision: Decision::Approve { rule: Some(_), .. },
+                ..
+            })
+        );
+        self.see_if(wish && step.refused, "rule: a wish was refused");
         self.step = Some(step);
+    }
+
+    fn see(&mut self, name: &'static str) {
+        self.seen.insert(name);
+    }
+
+    fn see_if(&mut self, happened: bool, name: &'static str) {
+        if happened {
+            self.see(name);
+        }
     }
 
     /// The call's file had changed: its work was not done and may begin once more.
@@ -91,7 +132,13 @@ impl Checks {
 
     /// The machine died; the log is what is left.
     pub fn died(&mut self, log: &[Event]) {
+        let waited = self.items.iter().any(|item| {
+            matches!(&item.kind, ItemKind::Call(call) if call.again.is_some())
+                && item.status == ItemStatus::Waiting
+        });
+        self.see_if(waited, "again: died while it waited");
         let mut fresh = Self::new(self.id.clone(), &self.config);
+        fresh.seen = std::mem::take(&mut self.seen);
         for event in log {
             fresh.event(event);
         }
@@ -100,7 +147,7 @@ impl Checks {
         // A start that changes nothing need not have been made sure; whoever asks again may look again.
         fresh.starts.retain(|call, _| {
             let again = fresh.again.contains_key(call);
-            let began = |c: &CallItem| c.call == *call && (c.began.is_some() || again);
+            let began = |c: &CallItem| c.call == *call && (c.began.is_some() || c.again.is_some() || again);
             let known = fresh
                 .items
                 .iter()
@@ -131,6 +178,7 @@ impl Checks {
 
     /// Checks an event against what was before, then takes it into the record.
     pub fn event(&mut self, event: &Event) {
+        self.now = event.at;
         if event.msg.is_durable() {
             assert_eq!(event.seq, self.seq + 1, "the numbers of the log have gaps");
             self.seq = event.seq;
@@ -140,6 +188,7 @@ impl Checks {
             assert!(refused, "a refused op changed something: {:?}", event.msg);
         }
         self.turn_event(event);
+        self.rule_event(&event.msg);
         match &event.msg {
             EventMsg::SessionCreated { config, .. } => self.config = config.clone(),
             EventMsg::SessionChanged { config } => self.session_changed(config),
@@ -150,7 +199,6 @@ impl Checks {
             }
             EventMsg::ApprovalRequested { approval } => self.approval_requested(approval),
             EventMsg::ApprovalResolved { approval, outcome } => self.approval_resolved(approval, outcome),
-            EventMsg::RuleAdded { rule } => self.rule_added(rule),
             EventMsg::QueueChanged { queue } => {
                 let op = self.op().cloned();
                 let live = self.step.is_some();
@@ -190,6 +238,9 @@ impl Checks {
             of_the_person || rights(config) == rights(&self.config),
             "rights or limits changed without the person"
         );
+        if config.limits.session_tokens != self.config.limits.session_tokens {
+            self.raised_tokens = None;
+        }
         self.config = config.clone();
     }
 
@@ -223,9 +274,11 @@ impl Checks {
                 arguments,
                 approved,
                 protected_granted,
+                reach,
+                shown_reach: _,
             } => {
                 self.begins(call);
-                self.may_run(call, tool, arguments, approved, *protected_granted);
+                self.may_run(call, (tool, arguments), (approved, *protected_granted), reach);
                 self.is_the_workflows(tool, arguments);
             }
             Effect::Delegate { call, config, .. } => {
@@ -236,10 +289,14 @@ impl Checks {
                 let taken = self.step.as_ref().is_some_and(|step| step.taken_by_other);
                 assert!(!taken, "an undo while another session changes the folder");
             }
-            Effect::KeepRule { rule } => {
-                assert_eq!(rule.scope, RuleScope::Project);
-                assert!(self.rights.rules.contains(rule));
+            Effect::KeepRule { .. } | Effect::RuleUsed { .. } | Effect::DropRule { .. } => {
+                self.rule_effect(effect);
             }
+            Effect::AnswerAsk {
+                call,
+                number,
+                allowed,
+            } => self.ask_is_answered(call, *number, *allowed),
             Effect::EndProcess { process, .. } => assert!(self.processes.contains(process)),
             _ => {}
         }
@@ -253,16 +310,17 @@ impl Checks {
     /// The work of a call begins: it was written down before, and happens once.
     fn begins(&mut self, call: &CallId) {
         self.turn_goes_on();
-        let (item, _) = self.call(call).expect("the call's item");
+        let (item, shown) = self.call(call).expect("the call's item");
         assert_eq!(
             item.status,
             ItemStatus::Running,
             "the start is not in the log before the call runs"
         );
-        let may = 1 + self.again.get(call).copied().unwrap_or(0);
+        let second = u32::from(shown.again.is_some());
+        let may = 1 + second + self.again.get(call).copied().unwrap_or(0);
         let starts = self.starts.entry(call.clone()).or_default();
         *starts += 1;
-        assert!(*starts <= may, "{call} was run twice");
+        assert!(*starts <= may, "{call} was run {starts} times");
     }
 
     /// After every step: what the state shows is what the events have said.
@@ -272,6 +330,7 @@ impl Checks {
         let open: Vec<&ApprovalId> = self.rights.open.iter().collect();
         assert_eq!(waiting, open, "other approvals are shown than wait");
         assert_eq!(live.queue, self.queue.queue, "another queue is shown");
+        assert_eq!(*live.rules, self.rules.kept, "other rules hold than were made");
         assert_eq!(*live.plan, self.plan);
         assert_eq!(*live.config, self.config);
         assert_eq!(live.usage.total(), self.used, "tokens were lost or counted twice");
@@ -282,6 +341,9 @@ impl Checks {
         self.status_fits();
         self.message_arrived();
         self.after_a_stop();
+        self.asks_are_open();
+        self.refused_run_is_offered();
+        self.uses_are_counted();
         self.step = None;
     }
 
@@ -338,7 +400,7 @@ impl Checks {
             assert_eq!(*item, **shown, "another item is shown than was written");
             assert!(item.status.is_final(), "{item:?} is open in the end");
             if let ItemKind::Call(call) = &item.kind {
-                let asked = item.iteration == 0 || self.asked.contains(&item.id);
+                let asked = item.iteration == 0 || self.asked.contains(&item.id) || call.check.is_some();
                 assert!(!asked || call.output.is_some(), "{call:?} has no result");
             }
         }

@@ -1,6 +1,7 @@
 //! What may run: a call that needs the person runs only with an approval that fits it exactly, once for each approval.
 
 use super::Checks;
+use super::again::beyond;
 use crate::tools::{PROTECTED, argument};
 use paddock_core::session::step::{SUB_AGENTS_AT_ONCE, SUB_AGENTS_PER_TURN};
 use paddock_protocol::*;
@@ -15,13 +16,13 @@ pub struct Rights {
     /// Approved by the person and not used yet: call and arguments.
     grants: BTreeMap<(CallId, String), Vec<Grant>>,
     edited: BTreeSet<String>,
-    pub rules: Vec<Rule>,
 }
 
 struct Grant {
     /// The states of the files that were shown; none when the arguments were edited.
     base: Vec<FileBase>,
     protected: bool,
+    approval: ApprovalId,
 }
 
 /// What the person is asked about, for the few tools of this world: written down anew, not taken from the policy.
@@ -38,7 +39,9 @@ fn needed(tool: &str, arguments: &str, config: &SessionConfig) -> Needed {
     let careful = config.autonomy == Autonomy::Careful;
     let plan = config.role == Role::Plan;
     match tool {
+        "read_file" if argument(arguments, "path").starts_with('/') => Needed::Asked,
         "write_file" if plan => Needed::Never,
+        "write_file" if argument(arguments, "path").starts_with('/') => Needed::Asked,
         "write_file" if argument(arguments, "path") == PROTECTED => Needed::AskedEachTime,
         "write_file" if careful => Needed::Asked,
         "write_file" => Needed::Free,
@@ -53,8 +56,8 @@ fn needed(tool: &str, arguments: &str, config: &SessionConfig) -> Needed {
             "ls" if plan || !careful => Needed::Free,
             "ls" => Needed::Asked,
             _ if plan => Needed::Never,
-            "make" if config.autonomy == Autonomy::HandsOff => Needed::Free,
-            "make" => Needed::Asked,
+            "make" | "echo" if config.autonomy == Autonomy::HandsOff => Needed::Free,
+            "make" | "curl" => Needed::Asked,
             _ => Needed::AskedEachTime,
         },
         _ => Needed::Free,
@@ -84,6 +87,11 @@ impl Checks {
             assert_eq!(approval.scopes, [AnswerScope::Once]);
             return;
         }
+        if let Some(number) = approval.ask {
+            self.ask_is_shown(approval, number);
+            return;
+        }
+        assert_eq!(approval.again, call.again, "another first run is shown");
         assert_eq!(
             item.status,
             ItemStatus::Waiting,
@@ -95,8 +103,12 @@ impl Checks {
         assert!(written || edited, "other arguments are shown than were asked for");
         let need = needed(&approval.tool, &approval.arguments, &self.config);
         let remembered = approval.rule.is_some() || approval.scopes.len() > 1;
+        let place = matches!(approval.rule, Some(RuleShape::Outside { .. })) && approval.again.is_some();
+        let again = approval.again.as_ref();
+        let covered = again.is_some_and(|first| first.refused.iter().all(|place| self.ruled(place)));
+        self.see_if(covered, "again: a rule covers the place");
         assert!(
-            need != Needed::AskedEachTime || !remembered,
+            need != Needed::AskedEachTime || !remembered || place,
             "a rule is offered for {approval:?}"
         );
     }
@@ -108,10 +120,26 @@ impl Checks {
         );
         let at = self.rights.open.iter().position(|open| open == id);
         self.rights.open.remove(at.expect("an approval that waits"));
-        let ApprovalOutcome::Decided { decision, by } = outcome else {
-            return;
-        };
         let request = self.rights.shown[id].clone();
+        let own_ask = request.ask.filter(|_| request.origin.is_none());
+        let (decision, by) = match outcome {
+            ApprovalOutcome::Decided { decision, by } => (decision, by),
+            ApprovalOutcome::Withdrawn { why } => {
+                if own_ask.is_some() {
+                    self.ask_is_withdrawn(*why);
+                }
+                return;
+            }
+        };
+        let approves = matches!(decision, Decision::Approve { .. });
+        if let DecidedBy::Rule { rule } = by {
+            self.ruled_by(rule, &request.call, own_ask, approves, &request.access);
+        }
+        if let Some(number) = own_ask {
+            if *by != DecidedBy::Person {
+                self.ask_is_ruled(&request, number, approves);
+            }
+        }
         if *by == DecidedBy::Person
             && let Some(step) = &self.step
         {
@@ -120,14 +148,18 @@ impl Checks {
                     Decision::Approve {
                         scope,
                         edited_arguments,
+                        rule,
                     },
                     Decision::Approve {
                         scope: taken,
                         edited_arguments: as_edited,
+                        rule: kept,
                     },
                 ) => {
                     let edited = edited_arguments.as_ref().filter(|a| **a != request.arguments);
-                    scope == taken && (edited == as_edited.as_ref() || edited_arguments == as_edited)
+                    scope == taken
+                        && rule == kept
+                        && (edited == as_edited.as_ref() || edited_arguments == as_edited)
                 }
                 (said, taken) => said == taken,
             };
@@ -137,6 +169,7 @@ impl Checks {
         let Decision::Approve {
             scope,
             edited_arguments,
+            ..
         } = decision
         else {
             return;
@@ -145,7 +178,7 @@ impl Checks {
             request.scopes.contains(scope),
             "approved in a scope that was not offered"
         );
-        if *by != DecidedBy::Person || request.origin.is_some() {
+        if *by != DecidedBy::Person || request.origin.is_some() || own_ask.is_some() {
             return;
         }
         let base = match edited_arguments {
@@ -162,6 +195,7 @@ impl Checks {
         let grant = Grant {
             base,
             protected: request.classes.contains(&RiskClass::Protected),
+            approval: id.clone(),
         };
         let key = (request.call, arguments);
         self.rights.grants.entry(key).or_default().push(grant);
@@ -171,47 +205,24 @@ impl Checks {
         self.rights.edited.contains(arguments)
     }
 
-    pub(super) fn rule_added(&mut self, rule: &Rule) {
-        if self.step.is_some() {
-            let decided = self.step.as_ref().and_then(|step| step.decided.as_ref());
-            let Some(Decision::Approve { scope, .. }) = decided else {
-                panic!("a rule that nobody made: {rule:?}");
-            };
-            let turn = self.turn.as_ref().expect("a turn").id;
-            let expected = match scope {
-                AnswerScope::Once => panic!("an approval for once became a rule"),
-                AnswerScope::Turn => RuleScope::Turn { turn },
-                AnswerScope::Session => RuleScope::Session,
-                AnswerScope::Project => RuleScope::Project,
-            };
-            assert_eq!(rule.scope, expected);
-            let offered = |request: &ApprovalRequest| request.rule.as_ref() == Some(&rule.shape);
-            assert!(
-                self.rights.shown.values().any(offered),
-                "a rule that was not offered"
-            );
-        }
-        self.rights.rules.push(rule.clone());
-    }
-
     pub(super) fn may_run(
         &mut self,
         call: &CallId,
-        tool: &str,
-        arguments: &str,
-        approved: &[FileBase],
-        protected_granted: bool,
+        (tool, arguments): (&str, &str),
+        (approved, protected_granted): (&[FileBase], bool),
+        reach: &[Access],
     ) {
         let (item, shown) = self.call(call).expect("the call's item");
         let verdict = shown.verdict.clone().expect("nothing runs without a verdict");
         let as_asked = shown.tool == tool && shown.arguments == arguments;
         let place = item.id.0 as usize;
+        let check = shown.check.is_some();
         assert!(verdict.allowed);
         assert!(
             as_asked || verdict.edited_arguments.as_deref() == Some(arguments),
             "{call} runs as {arguments}, which is nowhere written"
         );
-        assert!(self.has_tool(tool), "the role lacks {tool}");
+        assert!(check || self.has_tool(tool), "the role lacks {tool}");
         let taken = self.step.as_ref().is_some_and(|step| step.taken_by_other);
         assert!(
             !taken || !changes(tool) || self.config.role == Role::Plan,
@@ -229,13 +240,15 @@ impl Checks {
             _ => None,
         };
         match &verdict.by {
+            // The person set the command of the check.
             DecidedBy::Person => assert!(
-                grant.is_some(),
+                grant.is_some() || check,
                 "{call} ran as {arguments}, which nobody approved"
             ),
             DecidedBy::Rule { rule } => {
                 assert_ne!(need, Needed::AskedEachTime, "{call} ran by a rule");
-                self.rule_fits(rule, arguments);
+                let there = self.rules.kept.iter().any(|kept| kept.id == *rule);
+                assert!(there, "{call} ran by a rule that was taken back");
             }
             DecidedBy::Policy => assert_eq!(need, Needed::Free, "{call} ran unasked as {arguments}"),
             DecidedBy::Workflow { .. } => {
@@ -245,35 +258,19 @@ impl Checks {
                 assert!(!protected, "a preview stood for a protected place");
             }
         }
-        let grant = grant.unwrap_or(Grant {
-            base: Vec::new(),
-            protected: false,
-        });
-        assert_eq!(approved, grant.base, "{call} holds for another state of its file");
+        let request = grant
+            .as_ref()
+            .map(|grant| self.rights.shown[&grant.approval].clone());
+        let (base, protected) = grant.map_or((Vec::new(), false), |grant| (grant.base, grant.protected));
+        assert_eq!(approved, base, "{call} holds for another state of its file");
         assert_eq!(
-            protected_granted, grant.protected,
+            protected_granted, protected,
             "the way to protected places of {call}"
         );
+        let granted = request.as_ref().map(|request| beyond(&request.access));
+        self.reach_is_right(call, (tool, arguments), reach, granted.as_deref());
+        self.second_run(call, request.as_ref());
         self.is_alone(place, tool);
-    }
-
-    fn rule_fits(&self, id: &RuleId, arguments: &str) {
-        let rule = self.rights.rules.iter().find(|rule| rule.id == *id);
-        let rule = rule.expect("a rule that is there");
-        if let RuleScope::Turn { turn } = rule.scope {
-            let now = self.turn.as_ref().expect("a turn").id;
-            assert_eq!(turn, now, "a rule of another turn was used");
-        }
-        let covers = match &rule.shape {
-            RuleShape::WritePath { path } => argument(arguments, "path") == *path,
-            RuleShape::CommandPrefix { words } => {
-                let command = argument(arguments, "command");
-                let said: Vec<&str> = command.split(' ').collect();
-                said.len() >= words.len() && words.iter().zip(said).all(|(word, said)| word == said)
-            }
-            _ => false,
-        };
-        assert!(covers, "{:?} does not cover {arguments}", rule.shape);
     }
 
     /// What changes something goes one after another, and changes of the same file in the order in which they were asked.

@@ -10,13 +10,13 @@ pub struct Turn {
     pub id: TurnId,
     pub without_model: bool,
     status: TurnStatus,
-    iteration_limit: u32,
+    pub iteration_limit: u32,
     active_limit: Option<u64>,
     pub token_limit: Option<u64>,
     active: u64,
     since: Timestamp,
     heard: Timestamp,
-    iteration: u32,
+    pub iteration: u32,
     /// The request that is on its way.
     pub in_flight: Option<(u32, u32)>,
     pub answered: bool,
@@ -38,6 +38,7 @@ pub struct Turn {
     /// A message came since the last answer.
     steered: bool,
     pub sub_agents: u32,
+    pub done: super::done::Done,
     pub ended: Option<TurnEnd>,
 }
 
@@ -129,13 +130,15 @@ impl Checks {
         let limits = &self.config.limits;
         assert!(iteration_limit <= limits.iterations.min(Limits::ceiling(self.config.role)));
         let tokens = limits.session_tokens.map(u64::from);
+        let raised = self.raised_tokens;
+        let held = tokens.is_some_and(|tokens| raised.is_some_and(|raised| raised > tokens));
         let turn = Turn {
             id,
             without_model,
             status: TurnStatus::Starting,
             iteration_limit,
             active_limit: limits.active_time.map(|time| time.0),
-            token_limit: tokens.max(before.and_then(|turn| turn.token_limit)),
+            token_limit: tokens.map(|tokens| tokens.max(raised.unwrap_or(0))),
             active: 0,
             since: at,
             heard: at,
@@ -155,6 +158,7 @@ impl Checks {
             decided: false,
             steered: false,
             sub_agents: 0,
+            done: super::done::Done::default(),
             ended: None,
         };
         let taken = self.step.as_ref().is_some_and(|step| step.taken_by_other);
@@ -163,10 +167,19 @@ impl Checks {
             "a turn begins while another session changes the folder"
         );
         self.turn = Some(turn);
+        self.see_if(held, "tokens: the raise holds in the next turn");
         self.turn_of_workflow(without_model);
     }
 
     fn status_changed(&mut self, at: Timestamp, status: &TurnStatus) {
+        if let TurnStatus::Paused { cause } = status {
+            match cause {
+                PauseCause::Check { command, .. } => self.check_pauses(command),
+                PauseCause::Limits { reached } => self.limits_are_reached(reached),
+                _ => {}
+            }
+            self.check_counts_anew();
+        }
         let Some(turn) = &mut self.turn else { return };
         assert!(!turn.status.is_final(), "an ended turn is {status:?}");
         let until = if *status == TurnStatus::Interrupted {
@@ -230,7 +243,10 @@ impl Checks {
                 turn.iteration_limit = u32::try_from(allowed).unwrap_or(u32::MAX);
             }
             LimitKind::ActiveTime => turn.active_limit = Some(allowed),
-            LimitKind::SessionTokens => turn.token_limit = Some(allowed),
+            LimitKind::SessionTokens => {
+                turn.token_limit = Some(allowed);
+                self.raised_tokens = Some(allowed);
+            }
         }
     }
 
@@ -254,6 +270,7 @@ impl Checks {
             PauseCause::Breaker { tool } => {
                 turn.allowed_tools.insert(tool.clone());
             }
+            PauseCause::Check { .. } => self.check_is_waived(),
             _ => {}
         }
     }
@@ -328,6 +345,7 @@ impl Checks {
     /// The turn goes on by itself: nothing in the iteration before said that it must not.
     fn goes_on_rightly(&self, turn: &Turn) {
         let limits = &self.config.limits;
+        self.check_lets_go_on();
         assert!(!turn.pausing, "the person asked for a pause");
         assert!(
             turn.malformed < limits.malformed_calls,
@@ -345,7 +363,7 @@ impl Checks {
             .rfind(|(item, _)| item.status != ItemStatus::Stopped);
         let terminates = last.is_some_and(|(item, call)| call.terminate && item.status == ItemStatus::Done);
         assert!(
-            !terminates || turn.steered,
+            !terminates || turn.steered || self.was_checked(),
             "the turn goes on after its last call"
         );
         if limits.guard == GuardMode::Off || turn.allowed_patterns.contains(&GuardPattern::SameCall) {
@@ -388,6 +406,10 @@ impl Checks {
         };
         match &item.kind {
             ItemKind::UserMessage { .. } if item.status == ItemStatus::Done => turn.steered = true,
+            ItemKind::ModelChange { .. } => {
+                let retries = std::mem::take(&mut turn.retries);
+                self.see_if(retries > 0, "model: changed between retries");
+            }
             ItemKind::Retry { attempt, of, .. } if before.is_none() => {
                 assert_eq!(
                     (*attempt, *of),
@@ -419,8 +441,9 @@ impl Checks {
                     turn.malformed = 0;
                 }
                 let was_final = before.is_some_and(ItemStatus::is_final);
+                let told = allowed && call.check.is_none();
                 if let (true, true, false, Some(output)) =
-                    (allowed, item.status.is_final(), was_final, &call.output)
+                    (told, item.status.is_final(), was_final, &call.output)
                 {
                     let edited = call
                         .verdict
@@ -456,6 +479,7 @@ impl Checks {
         let turn = self.turn.as_ref().expect("a turn");
         if end == TurnEnd::Completed && !turn.without_model {
             self.is_complete(turn);
+            self.is_checked();
         }
         if let Some(turn) = &mut self.turn {
             turn.in_flight = None;
@@ -465,7 +489,7 @@ impl Checks {
     }
 
     /// A turn completes by its model's word alone.
-    fn is_complete(&self, turn: &Turn) {
+    pub(super) fn is_complete(&self, turn: &Turn) {
         assert!(turn.answered, "the turn completes without an answer");
         if turn.finishing {
             return;

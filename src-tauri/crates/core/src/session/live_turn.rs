@@ -108,6 +108,8 @@ pub struct Granted {
     pub classes: Vec<RiskClass>,
     pub edited: Option<String>,
     pub scope: AnswerScope,
+    /// What beyond the project was shown.
+    pub reach: Vec<Access>,
     /// Where the host is, as a connection showed it.
     pub shown_reach: HostReach,
 }
@@ -383,10 +385,14 @@ impl LiveTurn {
         self.call_count += 1;
         if call.check.is_some() {
             self.unchecked &= item.status != ItemStatus::Done;
-            self.checks += u32::from(item.status == ItemStatus::Failed);
+            match item.status {
+                ItemStatus::Done => self.checks = 0,
+                ItemStatus::Failed => self.checks += 1,
+                _ => {}
+            }
             return;
         }
-        self.unchecked |= !output.changes.is_empty() || output.exit_code.is_some();
+        self.unchecked |= may_have_changed(item.status, call, output);
         self.changed_files
             .extend(output.changes.iter().map(|change| change.path.clone()));
         self.guard.record(item.iteration, call, output);
@@ -430,10 +436,37 @@ impl LiveTurn {
             classes: request.classes.clone(),
             edited: edited_arguments.clone(),
             scope: *scope,
+            reach: beyond(&request.access),
             shown_reach: match &request.body {
                 ApprovalBody::Connect { reach, .. } => *reach,
                 _ => HostReach::Unknown,
             },
         });
     }
+}
+
+/// Whether something may be another way in the project than before the call. What it says it changed is believed where it came
+/// to its end; a command may change anything, and what a sub-agent changed stands in its own session.
+fn may_have_changed(status: ItemStatus, call: &CallItem, output: &CallOutput) -> bool {
+    let changes =
+        |class: &RiskClass| !matches!(class, RiskClass::Read | RiskClass::Network | RiskClass::Outside);
+    let writes = |place: &Access| matches!(place, Access::Outside { write: true, .. });
+    let reach = call
+        .verdict
+        .as_ref()
+        .map(|verdict| verdict.reach.as_slice())
+        .unwrap_or_default();
+    let began = call.began.is_some() || call.again.is_some();
+    let cut_short = matches!(status, ItemStatus::Stopped | ItemStatus::OutcomeUnknown);
+    !output.changes.is_empty()
+        || output.exit_code.is_some()
+        || began && call.classes.contains(&RiskClass::Command)
+        || began && cut_short && (call.classes.iter().any(changes) || reach.iter().any(writes))
+        || began && call.sub_agent.as_ref().is_some_and(|agent| agent.writes)
+}
+
+/// What of an access is beyond the project.
+pub(super) fn beyond(access: &[Access]) -> Vec<Access> {
+    let is_beyond = |access: &&Access| matches!(access, Access::Outside { .. } | Access::Network { .. });
+    access.iter().filter(is_beyond).cloned().collect()
 }

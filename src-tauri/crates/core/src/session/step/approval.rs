@@ -1,8 +1,8 @@
 //! Decisions of the person. First answer wins; what does not fit changes nothing and says so.
 
 use super::Draft;
-use super::judged::{beyond, fence};
-use crate::session::live_turn::{LiveCall, LiveTurn};
+use super::judged::fence;
+use crate::session::live_turn::{LiveCall, LiveTurn, beyond};
 use crate::session::words;
 use paddock_policy::Decision as Ruling;
 use paddock_protocol::*;

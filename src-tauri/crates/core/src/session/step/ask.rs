@@ -153,15 +153,13 @@ impl Draft<'_> {
     /// Whether the running call waits for an answer to what it asks for.
     pub(super) fn asks_for_more(&self, live: &LiveCall) -> bool {
         let approvals = &self.live.approvals;
-        approvals
-            .iter()
-            .any(|waiting| waiting.ask.is_some() && waiting.call == live.call)
+        approvals.iter().any(|waiting| is_ask_of(waiting, live))
     }
 
     /// The call no longer runs: nobody waits for the answers.
     pub(super) fn withdraw_asks(&mut self, live: &LiveCall, why: WithdrawReason) {
         for waiting in self.live.approvals.clone() {
-            if waiting.ask.is_some() && waiting.call == live.call {
+            if is_ask_of(&waiting, live) {
                 self.emit(EventMsg::ApprovalResolved {
                     approval: waiting.id.clone(),
                     outcome: ApprovalOutcome::Withdrawn { why },
@@ -216,6 +214,11 @@ impl Draft<'_> {
         });
         true
     }
+}
+
+/// Questions of a sub-agent's call are not those of the call that started it.
+fn is_ask_of(waiting: &ApprovalRequest, live: &LiveCall) -> bool {
+    waiting.ask.is_some() && waiting.origin.is_none() && waiting.call == live.call
 }
 
 /// Whether a name, and no plain address, turned out to lead to this machine or its network.

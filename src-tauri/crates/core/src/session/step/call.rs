@@ -129,7 +129,7 @@ impl Draft<'_> {
         self.change_call(live.item, ItemStatus::Running, |call| call.began = Some(now));
         let granted = live.granted.as_ref();
         let mut reach = call.verdict.map(|verdict| verdict.reach).unwrap_or_default();
-        if self.kind(live) == ToolKind::Command {
+        if call.classes.contains(&RiskClass::Command) {
             reach.extend(self.standing_places());
         }
         self.effect(Effect::Run {

@@ -70,21 +70,33 @@ impl Draft<'_> {
         let (Some(check), Some(turn)) = (self.newest_check().cloned(), self.turn()) else {
             return;
         };
-        let (checks, pausing, steered) = (turn.checks, turn.pausing, !turn.unused.is_empty());
+        let (checks, steered) = (turn.checks, !turn.unused.is_empty());
+        let looks = self.live.config.role == Role::Plan;
         match check.status {
             ItemStatus::Failed if turn.check_allowed => self.end_turn(TurnEnd::Completed),
-            ItemStatus::Failed if checks >= TRIES => self.pause(PauseCause::Check {
-                command: check.target,
-                attempts: checks,
-            }),
-            _ if steered && pausing => self.pause(PauseCause::Person),
-            ItemStatus::Failed if pausing => self.pause(PauseCause::Person),
-            ItemStatus::Failed => self.next_iteration(),
-            _ if steered => self.next_iteration(),
+            ItemStatus::Failed if checks >= TRIES => self.pause_for_check(check.target, checks),
+            ItemStatus::Failed => self.go_on_guarded(),
+            _ if steered => self.go_on_guarded(),
             // It died with the program; the person goes on, so it is asked anew.
             ItemStatus::OutcomeUnknown => self.complete_turn(),
-            // It passed, or the person ended or forbade it.
+            // The model can do nothing about a command that may never run, and nobody has seen the work pass.
+            ItemStatus::Rejected if !looks => self.pause_for_check(check.target, checks + 1),
+            // It passed, or the person ended it, or the role does not change anything any longer.
             _ => self.end_turn(TurnEnd::Completed),
+        }
+    }
+
+    fn pause_for_check(&mut self, command: String, attempts: u32) {
+        self.pause(PauseCause::Check { command, attempts });
+    }
+
+    /// The person goes on where the check was the last thing that happened.
+    pub(super) fn resume_after_check(&mut self) {
+        let may_not_run = |check: &LiveCall| check.status == ItemStatus::Rejected;
+        if self.newest_check().is_some_and(may_not_run) {
+            self.complete_turn();
+        } else {
+            self.check_ended();
         }
     }
 }

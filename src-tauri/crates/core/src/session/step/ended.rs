@@ -164,6 +164,14 @@ impl Draft<'_> {
             self.refuse_ended_call();
             return;
         };
+        if live.check {
+            self.refuse(
+                ErrorCode::NotNow,
+                "The turn waits for what this check says.",
+                "Wait for it, or end it.",
+            );
+            return;
+        }
         if self.live.processes.len() >= MAX_PROCESSES {
             self.refuse(
                 ErrorCode::NotNow,

@@ -2,7 +2,7 @@
 
 use super::Draft;
 use crate::session::input::{CallFailure, CallPlan};
-use crate::session::live_turn::LiveCall;
+use crate::session::live_turn::{LiveCall, beyond};
 use crate::session::words;
 use paddock_policy::{Decision as Ruling, Judgement};
 use paddock_protocol::*;
@@ -28,6 +28,12 @@ impl Draft<'_> {
         }
         match result {
             Ok(plan) => self.judge_plan(&live, plan, edited),
+            Err(CallFailure::Arguments(reason) | CallFailure::Model(reason))
+                if self.settle_first_run(&live, &reason) => {}
+            // Nobody but the person wrote them: it is no answer of the model that cannot be used.
+            Err(CallFailure::Arguments(reason)) if live.check => {
+                self.call_failed(&live, CallFailure::Model(reason), Some(free_verdict()));
+            }
             Err(CallFailure::Arguments(reason)) => {
                 let left = self.note_malformed(&reason, arguments);
                 let text = words::malformed(&reason, self.live.config.format, left);
@@ -89,8 +95,11 @@ impl Draft<'_> {
             .granted
             .as_ref()
             .filter(|_| edited.is_some() && !live.renewed);
-        let approved =
-            seen.is_some_and(|seen| judgement.classes.iter().all(|class| seen.classes.contains(class)));
+        let wanted = beyond(&plan.access);
+        let approved = seen.is_some_and(|seen| {
+            judgement.classes.iter().all(|class| seen.classes.contains(class))
+                && wanted.iter().all(|place| seen.reach.contains(place))
+        });
         match &judgement.decision {
             Ruling::Forbid(reason) => {
                 self.forbid(live, reason.clone(), judgement.trace.clone(), |call| {
@@ -333,12 +342,6 @@ pub(super) fn free_verdict() -> CallVerdict {
         reach: Vec::new(),
         trace: Vec::new(),
     }
-}
-
-/// What of an access is beyond the project.
-pub(super) fn beyond(access: &[Access]) -> Vec<Access> {
-    let is_beyond = |access: &&Access| matches!(access, Access::Outside { .. } | Access::Network { .. });
-    access.iter().filter(is_beyond).cloned().collect()
 }
 
 /// The trace with a further line, which decides in place of those before.

@@ -351,7 +351,7 @@ impl Draft<'_> {
             return;
         }
         if self.was_checked() {
-            self.check_ended();
+            self.resume_after_check();
             return;
         }
         if !told && has_text {

@@ -47,14 +47,36 @@ impl Draft<'_> {
         let rules = self.live.rules.iter().filter(in_force);
         rules
             .filter_map(|rule| match &rule.shape {
-                RuleShape::Outside { path, write } => Some(Access::Outside {
-                    path: path.clone(),
-                    write: *write && !reads_only,
-                    through: None,
-                }),
+                RuleShape::Outside { path, write } => {
+                    let write = *write && !reads_only;
+                    let writes = write && !self.is_kept_from(path, true);
+                    (!self.is_kept_from(path, false)).then(|| Access::Outside {
+                        path: path.clone(),
+                        write: writes,
+                        through: None,
+                    })
+                }
                 _ => None,
             })
             .collect()
+    }
+
+    /// Whether a rule forbids, or asks about, some of this place: then a command gets nothing of it unasked, for nobody sees
+    /// which part it takes.
+    fn is_kept_from(&self, place: &str, writing: bool) -> bool {
+        let lies_in = |folder: &str, path: &str| {
+            folder.trim_end_matches('/') == path.trim_end_matches('/')
+                || folder.ends_with('/') && path.starts_with(folder)
+        };
+        self.live.rules.iter().any(|rule| match &rule.shape {
+            RuleShape::Outside { path, write } => {
+                rule.answer != RuleAnswer::Allow
+                    && !rule.has_ended(self.now)
+                    && (writing || !write)
+                    && (lies_in(path, place) || lies_in(place, path))
+            }
+            _ => false,
+        })
     }
 
     /// Keeps what the person approved for longer than once.

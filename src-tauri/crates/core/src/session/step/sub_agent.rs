@@ -239,11 +239,18 @@ impl Draft<'_> {
         origin: &ApprovalOrigin,
         decision: Decision,
     ) {
-        if let Decision::Approve { scope, .. } = &decision
-            && !request.scopes.contains(scope)
+        if let Decision::Approve {
+            scope,
+            edited_arguments,
+            rule,
+        } = &decision
         {
-            self.refuse_scope();
-            return;
+            // What is refused there must not be taken here: nobody would answer it any more.
+            let edits_question = request.ask.is_some() && edited_arguments.is_some();
+            if !request.scopes.contains(scope) || rule.is_some() || edits_question {
+                self.refuse_scope();
+                return;
+            }
         }
         self.resolve(&request.id, decision.clone());
         self.effect(Effect::DecideThere {

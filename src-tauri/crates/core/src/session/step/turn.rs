@@ -136,6 +136,13 @@ impl Draft<'_> {
             self.complete_turn();
             return;
         }
+        self.go_on_guarded();
+    }
+
+    /// The next iteration, unless the calls of this one repeat themselves or the person wished for a pause.
+    pub(super) fn go_on_guarded(&mut self) {
+        let Some(turn) = self.turn() else { return };
+        let limits = &self.live.config.limits;
         let guard = limits.guard;
         let repetition = turn.guard.repetition(turn.iteration, limits.same_result);
         if let Some(repetition) = repetition.filter(|_| guard != GuardMode::Off) {
