@@ -64,6 +64,9 @@ impl Reader<'_> {
 
     fn here_document(&mut self, delimiter: &Word, strip: bool, part: &mut Part) {
         self.plain = false;
+        if self.unclosed {
+            return self.lost();
+        }
         let line_end = match self.bodies {
             Some((at, ..)) => at,
             None => {
@@ -75,17 +78,12 @@ impl Reader<'_> {
             }
         };
         let begin = self.bodies.map_or(line_end + 1, |(_, end, _)| end);
-        let found = if self.unclosed {
-            None
-        } else {
-            self.body_end(begin, &delimiter.text(), strip)
-        };
+        let found = self.body_end(begin, &delimiter.text(), strip);
         let Some((end, after)) = found else {
             // Shells differ in what they make of it: its lines are read as commands.
             self.lost();
-            if !std::mem::replace(&mut self.unclosed, true) {
-                part.input = Some(self.slice(begin, self.limit).to_owned());
-            }
+            self.unclosed = true;
+            part.input = Some(self.slice(begin, self.limit).to_owned());
             return;
         };
         let body = self.slice(begin, end);
