@@ -34,6 +34,17 @@ pub fn command(bytes: &[u8]) {
                 confined || !passes(&hands_off) || passes(&balanced),
                 "hands-off without a fence"
             );
+            // In Plan it is the role that refuses.
+            if role != Role::Plan && line.understood && forbidden(&careful) {
+                for more in [format!("true; {text}"), format!("{text}\ntrue")] {
+                    let more = [Access::Exec { command: more }];
+                    let judgement = judged(&more, role, Autonomy::Careful, confined);
+                    assert!(
+                        forbidden(&judgement),
+                        "lifted by something harmless beside it: {more:?}"
+                    );
+                }
+            }
         }
     }
 }

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const TIME: Duration = Duration::from_secs(3);
+/// For one input, on a machine that is busy.
+const LONGEST: Duration = Duration::from_secs(10);
 /// Also on a machine that is busy.
 const LEAST: u32 = 50;
 const MOST_BYTES: usize = 4096;
@@ -54,10 +56,18 @@ fn try_out(target: &str, run: fn(&[u8])) {
 
 /// Runs one input; one that breaks the target is kept and named.
 fn checked(target: &str, run: fn(&[u8]), input: &[u8]) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| run(input))) {
+    let started = Instant::now();
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        run(input);
+        assert!(started.elapsed() < LONGEST, "it took {:?}", started.elapsed());
+    }));
+    if let Err(panic) = ended {
         let crashes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/crashes");
         std::fs::create_dir_all(&crashes).unwrap();
-        let path = crashes.join(format!("{target}-by-chance-{}", std::process::id()));
+        let path = crashes
+            .canonicalize()
+            .unwrap()
+            .join(format!("{target}-by-chance-{}", std::process::id()));
         std::fs::write(&path, input).unwrap();
         println!(
             "{target} broke on \"{}\", kept as {}",
