@@ -5,6 +5,7 @@
 
 mod bed;
 mod commands;
+mod drill;
 mod events;
 mod fence;
 mod folder;
