@@ -54,7 +54,7 @@ test('Escape closes the dialog of a rule and gives the focus back to the card', 
 test('a host is set apart in both forms, and the button says how far it is allowed', async () => {
   const { page, complaints } = await open('fixture=connect')
   assert.equal(await page.getByTestId('approve-main').innerText(), 'Allow prices.api.example.com once')
-  await page.getByText('Project', { exact: true }).click()
+  await page.getByRole('radiogroup', { name: 'Allow' }).getByText('Project').click()
   assert.equal(await page.getByTestId('approve-main').innerText(), 'Allow prices.api.example.com for this project')
   // The choice has changed the button: it waits again.
   await page.getByTestId('approve-main').click()
@@ -67,7 +67,7 @@ test('a host is set apart in both forms, and the button says how far it is allow
 
 test('the folder of a place outside is named before it is allowed', async () => {
   const { page } = await open('fixture=outside')
-  await page.getByText('Session', { exact: true }).click()
+  await page.getByRole('radiogroup', { name: 'Allow' }).getByText('Session').click()
   await page.getByText('Its folder', { exact: true }).click()
   await page.getByText('/home/mira/code/shared-config/', { exact: true }).waitFor()
   assert.equal(await page.getByTestId('approve-main').innerText(), 'Allow reading in its folder for this session')

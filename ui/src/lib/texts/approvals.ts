@@ -105,11 +105,17 @@ export function accessWords(access: Access): Piece[] {
   }
 }
 
+const plain = (pieces: readonly Piece[]): string =>
+  pieces.map((piece) => (typeof piece === 'string' ? piece : piece.name)).join('')
+
 /** The same as plain text, for a line that is cut. */
-export const accessText = (access: Access): string =>
-  accessWords(access)
-    .map((piece) => (typeof piece === 'string' ? piece : piece.name))
-    .join('')
+export const accessText = (access: Access): string => plain(accessWords(access))
+
+/** What waits, as the screen reader says it: the call itself, or what a call that has begun wants besides. */
+export function spoken(request: ApprovalRequest): string {
+  const besides = request.again !== undefined || request.body.body === 'connect'
+  return besides ? plain(sentence(request)) : `${verbName[request.verb]} ${request.target}`
+}
 
 function changeSentence(change: FileChange): Piece[] {
   switch (change.kind.change) {

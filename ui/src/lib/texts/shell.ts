@@ -35,8 +35,8 @@ export const shell = {
 /** What the live regions say when something happens while nobody looks. */
 export const announcements = {
   answerReady: (words: number): string => `Answer ready, ${words === 1 ? '1 word' : `${words} words`}.`,
-  approvalNeeded: (verb: string, target: string, from: string | undefined, of: number): string =>
-    `Approval needed${from === undefined ? '' : ` by sub-agent ${from}`}: ${verb} ${target}. ${of === 1 ? '1 waits' : `${of} wait`} for you.`,
+  approvalNeeded: (what: string, from: string | undefined, of: number): string =>
+    `Approval needed${from === undefined ? '' : ` by sub-agent ${from}`}: ${what}. ${of === 1 ? '1 waits' : `${of} wait`} for you.`,
   overdue: (command: string): string =>
     `${command} did not end in time and is still running. Decide what becomes of it.`,
   question: (text: string): string => `The agent asks: ${text}`,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { connectRequest, refusedRequest } from '$lib/approvals/requests.fixture'
 import type { ApprovalRequest, Item, TurnStatus } from '$lib/protocol'
 import { Announcer } from '../announce'
 import { Story } from '../../fixtures/build'
@@ -40,6 +41,15 @@ test('a new approval is announced once, at once', () => {
   speech.hear({ turn: turn({ state: 'waiting_for_approval' }), approvals: [first], items: [] })
   expect(urgent.length).toBe(1)
   expect(urgent[0]).toContain('Approval needed: Run npm install')
+})
+
+test('a host that a running command wants is named, and what the sandbox refused', () => {
+  const { speech, urgent } = listen()
+  speech.hear({ turn: turn({ state: 'using_tools' }), approvals: [], items: [] })
+  const asked = [connectRequest(), refusedRequest()]
+  speech.hear({ turn: turn({ state: 'waiting_for_approval' }), approvals: asked, items: [] })
+  expect(urgent[0]).toContain('Approval needed: Connect to api.example.com.')
+  expect(urgent[1]).toContain('Approval needed: Blocked by the sandbox: writing to /home/mira/.cache')
 })
 
 test('an approval of a sub-agent says who asks', () => {

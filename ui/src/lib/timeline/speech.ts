@@ -6,7 +6,8 @@ import type { ApprovalRequest, CallId, Item, ItemId, Turn } from '$lib/protocol'
 import { announcer, type Announcer } from '../announce'
 import { announcements as words } from '../texts/shell'
 import { overdueCalls } from '../turn/overdue'
-import { notes, turnWords, verbs } from '../texts/timeline'
+import { spoken } from '../texts/approvals'
+import { notes, turnWords } from '../texts/timeline'
 
 export interface Heard {
   turn: Turn | undefined
@@ -41,12 +42,7 @@ export class SessionSpeech {
     for (const approval of heard.approvals) {
       if (!this.#approvals.has(approval.id)) {
         this.out.interrupt(
-          words.approvalNeeded(
-            verbs[approval.verb],
-            approval.target,
-            approval.origin?.name,
-            heard.approvals.length,
-          ),
+          words.approvalNeeded(spoken(approval), approval.origin?.name, heard.approvals.length),
         )
       }
     }
