@@ -7,8 +7,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, RestrictionStatus,
+    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
 use super::helper::{Failure, Step};
@@ -18,6 +18,8 @@ use super::{filter, sys, view};
 
 /// What is known of Landlock here; an older kernel does what it can of it.
 const NEWEST: ABI = ABI::V6;
+/// Before this, files outside could be cut to nothing.
+const LEAST: ABI = ABI::V3;
 const NOT_RUN: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
@@ -103,6 +105,9 @@ fn restrict_to(
     let read = AccessFs::from_read(NEWEST);
     let write = writing();
     let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(LEAST))?
+        .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?
         .create()?

@@ -137,7 +137,8 @@ const GAPS_REDUCED: &[&str] = &[
     "Git's hooks and settings can be changed while a command runs; they are brought back after it.",
     "Size and times of files outside, other processes and the machine's open ports can be seen.",
     "With network allowed, also local sockets of this machine can be reached.",
-    "No own loopback, no shared memory, and /tmp is not there: some programs do not work.",
+    "Before Linux 6.12, other processes of this account can be ended.",
+    "No own loopback, no terminals, no shared memory, and /tmp is not there: some programs do not work.",
     "Hosts cannot be asked about one by one: without network nothing is reachable.",
 ];
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::wire::{Content, Plan, Reachable};
 use crate::command::slot::private_folder;
 
+/// No terminals: without namespaces those of the person are among them, to be read and written.
 const DEVICES: &[&str] = &[
     "/dev/null",
     "/dev/zero",
@@ -14,8 +15,6 @@ const DEVICES: &[&str] = &[
     "/dev/random",
     "/dev/urandom",
     "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
 ];
 /// Where tools look below the home folder, and the variables that keep them there.
 const TOOLCHAINS: &[(&str, &str)] = &[

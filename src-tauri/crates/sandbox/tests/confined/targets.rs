@@ -19,6 +19,7 @@ pub struct Targets {
     listener: OnceCell<UnixListener>,
     victim: OnceCell<RefCell<Child>>,
     open: RefCell<Vec<OwnedFd>>,
+    others: RefCell<Vec<Child>>,
     of_system: RefCell<Vec<(&'static str, String)>>,
 }
 
@@ -119,6 +120,19 @@ impl Targets {
         python(&format!("assert libc.msgget({key}, 0o1666) >= 0"));
     }
 
+    /// Opens a terminal whose name is in a file `tty` of a folder; what is written to it makes a file `new` there.
+    pub fn terminal(&self, folder: &Path) {
+        let program = "import os, time\nm, s = os.openpty()\nopen('t', 'w').write(os.ttyname(s)); os.rename('t', 'tty')\n\
+            os.read(m, 1); open('new', 'w').close(); time.sleep(60)";
+        let child = Command::new("python3")
+            .args(["-c", program])
+            .current_dir(folder)
+            .spawn()
+            .unwrap();
+        self.others.borrow_mut().push(child);
+        assert!(crate::bed::soon(|| folder.join("tty").exists()));
+    }
+
     /// Runs tmux with a server that listens in a folder.
     pub fn tmux(&self, folder: &Path, arguments: &str) {
         let _ = Command::new("tmux")
@@ -138,6 +152,10 @@ impl Drop for Targets {
             let victim = victim.get_mut();
             let _ = victim.kill();
             let _ = victim.wait();
+        }
+        for child in self.others.get_mut() {
+            let _ = child.kill();
+            let _ = child.wait();
         }
         for (kind, key) in self.of_system.get_mut() {
             let _ = Command::new("ipcrm").args([*kind, key]).status();

@@ -24,6 +24,19 @@ fn listening(bed: &Bed) {
 }
 
 pub const ESCAPES: &[Escape] = &[
+    sh(
+        "terminal_of_another_program",
+        |b| {
+            let name = std::fs::read_to_string(b.outside().join("tty")).unwrap();
+            format!("echo x > {name}")
+        },
+        |b, _| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            b.outside().join("new").exists()
+        },
+    )
+    .before(|b| b.targets().terminal(&b.outside()))
+    .needs(&["python3"]),
     sh("tcp", |b| format!("exec 3<>/dev/tcp/127.0.0.1/{}", port(b)), tcp_reached),
     sh("tcp_by_name", |b| format!("exec 3<>/dev/tcp/localhost/{}", port(b)), tcp_reached),
     sh("tcp_by_another_own_address", |b| format!("exec 3<>/dev/tcp/0.0.0.0/{}", port(b)), tcp_reached),
