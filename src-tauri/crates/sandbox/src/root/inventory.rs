@@ -37,6 +37,8 @@ pub(crate) struct Inventory {
     /// Files and folders that editors, shells or Paddock take settings from.
     pub(crate) settings: Vec<RelativePath>,
     pub(crate) secrets: Vec<RelativePath>,
+    /// Files and folders that tell agents how to behave, and scripts that run at a login.
+    pub(crate) guides: Vec<RelativePath>,
 }
 
 impl ProjectRoot {
@@ -99,6 +101,11 @@ impl Inventory {
             protection_of(path.components()).is_some_and(|found| found.kind == ProtectionKind::SecretFile);
         if secret && kind == Kind::File {
             self.secrets.push(path);
+            return false;
+        }
+        if is_guide(&text) {
+            self.guides.push(path);
+            return false;
         }
         kind == Kind::Folder
     }
@@ -132,6 +139,16 @@ impl Inventory {
             }
         }
     }
+}
+
+/// Whether agents or login shells go by what has this name.
+fn is_guide(name: &str) -> bool {
+    protection_of(std::iter::once(name)).is_some_and(|found| {
+        matches!(
+            found.kind,
+            ProtectionKind::AgentInstructions | ProtectionKind::LoginScript
+        )
+    })
 }
 
 /// The name as programs look for it: where the file system takes several spellings for one, the usual one.
