@@ -209,6 +209,74 @@ async fn a_file_outside_is_read_once_it_was_allowed() {
     work.status(TurnStatus::Completed).await;
 }
 
+/// Built here, so that it stands nowhere as a whole.
+fn token() -> String {
+    ["ghp", "_", "a8Dk2", "mQ9xLr4TzVb7", "NcYw1Ej6HsPu", "3Gf5Ki9"].concat()
+}
+
+#[tokio::test]
+async fn secrets_in_an_output_reach_neither_the_model_nor_the_record() {
+    let split = format!("printf %s {}; sleep 0.2; echo {}", &token()[..14], &token()[14..]);
+    let server = commands(&["cat notes.txt".to_owned(), split]);
+    let bed = Bed::new(&[("main", &server)]);
+    bed.put("notes.txt", &format!("the token is {}\n", token()));
+    let mut work = bed.session(SessionWish::default()).await;
+    work.say("Look into the notes.").await;
+    work.approve().await;
+    let output = result_of(&mut work).await;
+    assert_eq!(output.masked, 1, "{output:?}");
+    assert!(output.text.contains("the token is [secret"), "{output:?}");
+    // This one writes the token itself, so the person sees it; what comes out is masked all the same.
+    work.approve().await;
+    let output = result_of(&mut work).await;
+    assert_eq!(output.masked, 1, "{output:?}");
+    work.status(TurnStatus::Completed).await;
+    for request in server.received() {
+        let results = request
+            .messages()
+            .into_iter()
+            .filter(|message| message["role"] == "tool");
+        for message in results {
+            assert!(!message.to_string().contains(&token()), "{message}");
+        }
+    }
+    for event in &work.heard {
+        let shown = serde_json::to_string(&event.msg).unwrap();
+        assert!(!shown.contains(&token()), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_sent_can_be_looked_at() {
+    let server = commands(&["echo one".to_owned()]);
+    let bed = Bed::new(&[("main", &server)]);
+    let mut work = bed.session(SessionWish::default()).await;
+    work.say("Say one.").await;
+    work.approve().await;
+    work.status(TurnStatus::Completed).await;
+    let asked = Request::Raw {
+        session: work.session.clone(),
+        turn: TurnId(1),
+        iteration: 2,
+    };
+    let mut exchanges = Vec::new();
+    for _ in 0..100 {
+        let Reply::Raw { exchanges: kept } = bed.paddock.request(asked.clone()).await.unwrap() else {
+            panic!("no exchanges");
+        };
+        exchanges = kept;
+        if !exchanges.is_empty() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let [exchange] = exchanges.as_slice() else {
+        panic!("{exchanges:?}")
+    };
+    assert_eq!((exchange.attempt, exchange.status), (1, Some(200)));
+    assert!(exchange.request.contains("echo one") && exchange.response.contains("Done."));
+}
+
 #[tokio::test]
 async fn the_work_is_done_when_the_check_says_so() {
     let server = ModelServer::start(move |_, request| {

@@ -7,12 +7,15 @@ use crate::session::input::{Back, CallFailure, CallPlan};
 use crate::session::state::SessionState;
 use crate::session::traced;
 use crate::undo;
+use paddock_policy::secrets::MaskStream;
 use paddock_protocol::*;
 use paddock_sandbox::{Gate, PathGrant};
-use paddock_tools::{CallContext, LiveOutput, Tool, ToolError, ToolKind};
+use paddock_tools::{CallContext, Tool, ToolError, ToolKind};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+use tokio::sync::mpsc::UnboundedSender;
 use tracing::Instrument as _;
 
 impl Executor {
@@ -24,7 +27,7 @@ impl Executor {
         let config = &state.live.config;
         let read_only = config.role == Role::Plan;
         let place = &self.place;
-        let (live, secrets) = (self.live_output(call), place.providers.secrets().clone());
+        let secrets = place.providers.secrets().clone();
         let (home, session, of) = (place.home.clone(), place.session.clone(), call.clone());
         let keep = (home.clone(), session.clone(), of.clone());
         let after = keep.clone();
@@ -53,7 +56,7 @@ impl Executor {
             hosts: Vec::new(),
             shown_reach: HostReach::Unknown,
             gate: None,
-            live,
+            live: Arc::new(|_, _| {}),
             before: Arc::new(move |path, content| {
                 let mode = undo::mode_of(&root, path);
                 paddock_store::before::keep_before(&home, &session, &of, path.as_str(), content, mode)
@@ -129,6 +132,9 @@ impl Executor {
         let place = self.place.clone();
         let back_call = call.clone();
         let secrets = place.providers.secrets().clone();
+        let shown = LiveMask::new(&back_call, &self.back, &secrets);
+        let live = shown.clone();
+        cx.live = Arc::new(move |channel, text: &str| live.push(channel, text));
         let work = async move {
             let _open = gate.map(OpenGate);
             if tool.kind() == ToolKind::Command {
@@ -136,6 +142,7 @@ impl Executor {
             }
             let begun = Instant::now();
             let ran = tool.run(&arguments, &cx).await;
+            shown.finish();
             let mut output = ran.map_err(|error| masked_failure(error, &secrets))?;
             output.duration = begun.elapsed().into();
             secrets.mask_output(&mut output);
@@ -181,21 +188,47 @@ impl Executor {
     }
 }
 
-impl Executor {
-    /// Live output, with secrets masked also where they come in pieces.
-    fn live_output(&self, call: &CallId) -> LiveOutput {
-        let (back, call) = (self.back.clone(), call.clone());
-        let masking = Mutex::new(self.place.providers.secrets().stream());
-        Arc::new(move |channel, text: &str| {
-            let text = masking.lock().unwrap_or_else(PoisonError::into_inner).push(text);
-            if !text.is_empty() {
-                let _ = back.send(Back::CallLive {
-                    call: call.clone(),
-                    channel,
-                    text,
-                });
-            }
-        })
+/// Live output, with secrets masked also where they come in pieces.
+#[derive(Clone)]
+struct LiveMask {
+    call: CallId,
+    back: UnboundedSender<Back>,
+    secrets: Arc<Secrets>,
+    streams: Arc<Mutex<HashMap<DeltaChannel, MaskStream>>>,
+}
+
+impl LiveMask {
+    fn new(call: &CallId, back: &UnboundedSender<Back>, secrets: &Arc<Secrets>) -> Self {
+        Self {
+            call: call.clone(),
+            back: back.clone(),
+            secrets: secrets.clone(),
+            streams: Arc::default(),
+        }
+    }
+
+    fn push(&self, channel: DeltaChannel, text: &str) {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = streams.entry(channel).or_insert_with(|| self.secrets.stream());
+        self.tell(channel, stream.push(text));
+    }
+
+    /// What was held back because a secret might have begun in it.
+    fn finish(&self) {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        for (channel, mut stream) in streams.drain() {
+            self.tell(channel, stream.finish());
+        }
+    }
+
+    fn tell(&self, channel: DeltaChannel, text: String) {
+        if !text.is_empty() {
+            let _ = self.back.send(Back::CallLive {
+                call: self.call.clone(),
+                channel,
+                text,
+            });
+        }
     }
 }
 
