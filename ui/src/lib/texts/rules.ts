@@ -81,6 +81,7 @@ export const form = {
   command: 'Command',
   covers: 'Covers',
   chip: (place: number): string => `Word ${place}`,
+  chipLabel: (place: number, word: string, kind: string): string => `Word ${place}: ${word}, ${kind}`,
   chipKind: { exact: 'exactly this', one_of: 'one of these', any: 'any value' },
   chipWhat: {
     exact: (value: string): string => `Exactly ${value}`,
