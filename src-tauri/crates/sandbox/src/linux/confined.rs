@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use super::granted::NewFiles;
 use super::visible::Visible;
 use super::wire::{Plan, Report, STOP, receive, receive_with, send};
 use super::{helper, plan, reach};
@@ -35,6 +36,7 @@ struct Running {
     visible: Visible,
     proxy: Option<Proxy>,
     disk: DiskWatch,
+    new_files: NewFiles,
 }
 
 impl Confined {
@@ -82,6 +84,7 @@ impl Confined {
             pumps: std::mem::take(&mut keeper.pumps),
             refused,
         };
+        drop(running.new_files);
         let slot = self.around.after(ended, &running.visible, supervision);
         // What the kernel still has to clear away holds up nobody, but the next command must not use the same layers yet.
         drop(keeper);
@@ -92,6 +95,7 @@ impl Confined {
 impl Running {
     /// Passes the plan and waits until the command runs.
     fn launch(mut keeper: Keeper, spec: CommandSpec, around: &Around) -> Result<Self, SandboxError> {
+        let new_files = NewFiles::make(&spec.root, &spec.extra);
         let mut plan = plan::make(&spec, &around.guard, around.caches())?;
         if keeper.tier == Tier::Reduced {
             plan = reach::reduce(plan, around.caches()).map_err(SandboxError::State)?;
@@ -111,6 +115,7 @@ impl Running {
             visible,
             proxy,
             disk,
+            new_files,
         })
     }
 

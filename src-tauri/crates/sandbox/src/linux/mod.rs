@@ -4,6 +4,7 @@
 
 mod confined;
 mod filter;
+mod granted;
 mod helper;
 mod init;
 mod lockdown;

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use paddock_sandbox::{CommandExit, CommandSpec, Limit, PathGrant, Streams};
+use paddock_sandbox::{Blocked, CommandExit, CommandSpec, Limit, PathGrant, Streams};
 
 use crate::bed::{Bed, Case, is_running, marker, soon};
 
@@ -28,6 +28,8 @@ pub const CASES: &[Case] = &[
     ("end_missing_folder", missing_folder),
     ("end_replaced_project", replaced),
     ("end_grants", grants),
+    ("end_blocked_paths_are_named", blocked_paths),
+    ("end_grants_that_are_never_given", never_granted),
     ("end_at_the_same_time", at_the_same_time),
 ];
 
@@ -289,6 +291,85 @@ fn grants(bed: &Bed) {
     }];
     assert!(bed.run_spec(spec).end.exit.is_success());
     assert!(bed.outside().join("new").exists());
+}
+
+/// What was missed is named, and a grant for just that makes the same command work.
+fn blocked_paths(bed: &Bed) {
+    bed.put("inner/file", "x");
+    let place = |name: &str, write| Blocked::Path {
+        path: bed.outside().join(name),
+        write,
+    };
+    for (line, expected) in [
+        ("cat ../outside/secret".to_owned(), vec![place("secret", false)]),
+        (
+            format!("cat {}/secret", bed.outside().display()),
+            vec![place("secret", false)],
+        ),
+        (
+            "python3 -c 'open(\"../outside/secret\")'".to_owned(),
+            vec![place("secret", false)],
+        ),
+        ("echo x > ../outside/new".to_owned(), vec![place("new", true)]),
+        (
+            "cat /etc/shadow; cat /proc/1/environ; cat /root/.ssh/id_rsa".to_owned(),
+            vec![],
+        ),
+        ("cat /no/such/file missing inner/missing".to_owned(), vec![]),
+        ("cat ../outside/secret; true".to_owned(), vec![]),
+    ] {
+        let end = bed.run(&line).end;
+        assert_eq!(end.blocked, expected, "{line}: {end:#?}");
+        let mut spec = bed.spec(&line);
+        for blocked in end.blocked {
+            let Blocked::Path { path, write } = blocked else {
+                continue;
+            };
+            spec.extra.push(PathGrant {
+                path,
+                writable: write,
+            });
+        }
+        if !spec.extra.is_empty() {
+            let again = bed.run_spec(spec);
+            assert!(
+                again.end.exit.is_success() && again.end.blocked.is_empty(),
+                "{line}: {again:#?}"
+            );
+        }
+    }
+    let text = std::fs::read_to_string(bed.outside().join("new")).unwrap();
+    assert_eq!(text, "x\n");
+    // What was allowed and not used leaves nothing.
+    let mut spec = bed.spec("true");
+    spec.extra = vec![PathGrant {
+        path: bed.outside().join("unused"),
+        writable: true,
+    }];
+    assert!(bed.run_spec(spec).end.exit.is_success());
+    assert!(!bed.outside().join("unused").exists());
+}
+
+/// What no answer opens is not opened by a mistake of a caller either: the command does not run.
+fn never_granted(bed: &Bed) {
+    for path in [
+        "/",
+        "/proc",
+        "/sys/kernel",
+        "/dev",
+        "/etc/shadow",
+        "/run",
+        "/etc/ssh",
+    ] {
+        let mut spec = bed.spec("echo ran > ran");
+        spec.extra = vec![PathGrant {
+            path: path.into(),
+            writable: false,
+        }];
+        let (sink, _output) = tokio::sync::mpsc::channel(1);
+        assert!(bed.confinement.start(spec, sink).is_err(), "{path}");
+        assert!(!bed.has("ran"), "{path}");
+    }
 }
 
 fn at_the_same_time(bed: &Bed) {
