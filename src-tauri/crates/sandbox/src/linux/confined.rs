@@ -18,7 +18,9 @@ use crate::around::{Around, Ended, Pipes};
 use crate::command::disk::{self, DiskWatch};
 use crate::command::proxy::Proxy;
 use crate::command::running::{Next, Pump, Signal, Supervision};
-use crate::command::{CommandExit, CommandSpec, HelperProgram, Limit, OutputSink, SandboxError, Tier};
+use crate::command::{
+    CommandExit, CommandSpec, HelperProgram, Limit, Network, OutputSink, SandboxError, Tier,
+};
 
 const SETUP_TIME: Duration = Duration::from_secs(20);
 /// After this, a stop no longer waits for the helper to do it.
@@ -43,9 +45,13 @@ impl Confined {
     pub(super) fn start(
         helper: &HelperProgram,
         tier: Tier,
-        spec: CommandSpec,
+        mut spec: CommandSpec,
         output: OutputSink,
     ) -> Result<Self, SandboxError> {
+        if tier == Tier::Reduced && spec.network == Network::Asks {
+            // There is no network of its own whose only way out could be a proxy.
+            spec.network = Network::Off;
+        }
         // Started first: while it comes up, the project is looked at.
         let keeper = Keeper::start(helper, tier, &spec, output).map_err(SandboxError::Start)?;
         let mut around = Around::before(&spec)?;

@@ -134,7 +134,8 @@ fn reduced(error: &SandboxError) -> SandboxFacts {
 const GAPS_REDUCED: &[&str] = &[
     "Mode, times and attributes of other files of this account can be changed.",
     "Files with passwords in the project can be read.",
-    "Git's hooks and settings can be changed while a command runs; they are brought back after it.",
+    "Git's hooks and settings can be changed while a command runs; they are brought back after it, but not where Paddock \
+     itself dies meanwhile.",
     "Size and times of files outside, other processes and the machine's open ports can be seen.",
     "With network allowed, also local sockets of this machine can be reached.",
     "Before Linux 6.12, other processes of this account can be ended.",

@@ -64,7 +64,6 @@ pub(super) fn reduce(mut plan: Plan, caches: &Path) -> io::Result<Plan> {
     }
     set(&mut plan.environment, "HOME", &home);
     set(&mut plan.environment, "TMPDIR", &temporary);
-    plan.proxy_port = None;
     plan.reduced = Some(Reachable { readable, writable });
     Ok(plan)
 }

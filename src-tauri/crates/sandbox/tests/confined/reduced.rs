@@ -46,6 +46,8 @@ const OWN: &[Case] = &[
     ("battery", battery),
     ("proof", proof),
     ("look_only", look_only),
+    ("hosts_cannot_be_asked_about", hosts),
+    ("contents_are_brought_back", brought_back),
 ];
 
 /// Every case of this tier, by the name without `reduced_`.
@@ -139,4 +141,42 @@ fn look_only(bed: &Bed) {
         "{outcome:#?}"
     );
     assert!(bed.has("file") && !bed.has("new") && !bed.has("folder"));
+}
+
+fn hosts(bed: &Bed) {
+    let mut spec = bed.spec("echo \"proxy:$http_proxy\"; curl -sS https://example.invalid/x");
+    spec.network = paddock_sandbox::Network::Asks;
+    let outcome = bed.run_spec(spec);
+    assert_eq!(outcome.stdout, "proxy:\n");
+    assert!(!outcome.end.exit.is_success());
+}
+
+fn brought_back(bed: &Bed) {
+    bed.git(".", &["init", "-q"]);
+    bed.put(".git/hooks/pre-push", "mine");
+    let outcome = bed.run(
+        "echo evil > .git/hooks/pre-push; echo evil > .git/hooks/pre-commit; git config core.fsmonitor ./evil; echo evil > .envrc",
+    );
+    let mut moved: Vec<_> = outcome
+        .end
+        .quarantined
+        .iter()
+        .map(|moved| moved.path.as_str())
+        .collect();
+    moved.sort_unstable();
+    assert_eq!(
+        moved,
+        [
+            ".envrc",
+            ".git/config",
+            ".git/hooks/pre-commit",
+            ".git/hooks/pre-push"
+        ],
+        "{outcome:#?}"
+    );
+    let read = |path: &str| std::fs::read_to_string(bed.project().join(path)).unwrap_or_default();
+    assert_eq!(read(".git/hooks/pre-push"), "mine");
+    assert!(!read(".git/config").contains("evil") && read(".git/config").contains("[core]"));
+    assert!(!bed.has(".git/hooks/pre-commit") && !bed.has(".envrc"));
+    bed.works("git status");
 }
