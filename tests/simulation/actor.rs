@@ -8,7 +8,6 @@ use paddock_core::session::input::{Back, Effect, Input, Stamped, SubReport, Surr
 use paddock_core::session::step::step;
 use paddock_core::tools::ToolKind;
 use paddock_protocol::*;
-use std::collections::BTreeSet;
 
 impl World {
     /// One input to one session: step, log, apply, carry out. The machine may die in the middle.
@@ -196,16 +195,7 @@ impl World {
                 approved,
                 reach,
                 ..
-            } => seat.works.push(Work::Run {
-                call,
-                tool,
-                arguments,
-                approved,
-                reach,
-                to_background: false,
-                asked: Vec::new(),
-                awaits: BTreeSet::new(),
-            }),
+            } => seat.works.push(Work::run(call, tool, arguments, approved, reach)),
             Effect::CancelCall { call } => {
                 self.cancel(
                     place,
@@ -224,11 +214,7 @@ impl World {
             }
             Effect::KeepRule { .. } | Effect::RuleUsed { .. } | Effect::DropRule { .. } => {}
             Effect::AnswerAsk { call, number, .. } => self.answered(place, &call, number),
-            Effect::EndAllProcesses => {
-                for process in seat.processes.clone() {
-                    self.process_ends(place, &process, ProcessEnd::EndedByPerson);
-                }
-            }
+            Effect::EndAllProcesses => self.all_processes_end(place),
             Effect::ToBackground { call } => self.lets_go_on(place, &call),
             Effect::EndProcess { process, end } => {
                 self.process_ends(place, &process, end);

@@ -300,6 +300,7 @@ const BRANCHES: &[&str] = &[
     "rule: with an end",
     "rule: has ended",
     "rule: sleeps",
+    "rule: was woken by an approval",
     "rule: taken back while a call waits by it",
     "model: changed between retries",
     "tokens: the raise holds in the next turn",

@@ -46,6 +46,25 @@ pub enum Work {
 }
 
 impl Work {
+    pub fn run(
+        call: CallId,
+        tool: String,
+        arguments: String,
+        approved: Vec<FileBase>,
+        reach: Vec<Access>,
+    ) -> Self {
+        Work::Run {
+            call,
+            tool,
+            arguments,
+            approved,
+            reach,
+            to_background: false,
+            asked: Vec::new(),
+            awaits: BTreeSet::new(),
+        }
+    }
+
     /// It does nothing until somebody answers.
     fn waits(&self) -> bool {
         matches!(self, Work::Run { awaits, .. } if !awaits.is_empty())

@@ -122,6 +122,21 @@ impl World {
         if rules.is_empty() || self.dice.chance(10) {
             return RuleId::new("nobody's");
         }
+        let items = self.seats[MAIN].state.items.iter().rev().take(8);
+        let by_rule = items
+            .filter(|item| item.status == ItemStatus::Waiting)
+            .find_map(|item| {
+                let ItemKind::Call(call) = &item.kind else {
+                    return None;
+                };
+                match &call.verdict.as_ref()?.by {
+                    DecidedBy::Rule { rule } => Some(rule.clone()),
+                    _ => None,
+                }
+            });
+        if let Some(rule) = by_rule.filter(|_| self.dice.chance(80)) {
+            return rule;
+        }
         self.dice.pick(&rules).id.clone()
     }
 

@@ -194,6 +194,12 @@ impl World {
         }
     }
 
+    pub(crate) fn all_processes_end(&mut self, place: usize) {
+        for process in self.seats[place].processes.clone() {
+            self.process_ends(place, &process, ProcessEnd::EndedByPerson);
+        }
+    }
+
     /// The process ends, if it runs; the word of it is on the way.
     pub(crate) fn process_ends(&mut self, place: usize, process: &ProcessId, end: ProcessEnd) -> bool {
         let running = &mut self.seats[place].processes;

@@ -222,7 +222,14 @@ impl World {
                     .iter()
                     .position(|seat| *seat.id() == session && !seat.closed);
                 if let Some(place) = place {
+                    let id = approval.clone();
                     self.input(place, Input::Op(Op::Decide { approval, decision }));
+                    let seat = self.seats.get(place);
+                    let waits = seat.is_some_and(|seat| seat.state.live.approvals.iter().any(|a| a.id == id));
+                    assert!(
+                        !waits,
+                        "what the person decided for a sub-agent was not taken there"
+                    );
                 }
             }
             Errand::Close { seat } => self.close(seat),

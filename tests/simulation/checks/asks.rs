@@ -14,6 +14,16 @@ pub struct Asks {
     by_rule: BTreeMap<(CallId, u32), bool>,
 }
 
+/// A name of somebody else that leads to this machine or its network.
+fn leads_here(host: &str, reach: HostReach) -> bool {
+    let plain = host == "localhost" || host.starts_with("127.");
+    !plain && matches!(reach, HostReach::Private | HostReach::Loopback)
+}
+
+pub fn shows_own_network(request: &ApprovalRequest) -> bool {
+    matches!(&request.body, ApprovalBody::Connect { host, reach, .. } if leads_here(host, *reach))
+}
+
 #[derive(Clone)]
 struct Ask {
     host: String,
@@ -22,10 +32,8 @@ struct Ask {
 }
 
 impl Ask {
-    /// A name of somebody else that leads to this machine or its network.
     fn leads_here(&self) -> bool {
-        let plain = self.host == "localhost" || self.host.starts_with("127.");
-        !plain && matches!(self.reach, HostReach::Private | HostReach::Loopback)
+        leads_here(&self.host, self.reach)
     }
 
     fn access(&self) -> Access {

@@ -104,6 +104,7 @@ impl Checks {
         self.now = step.now;
         self.ask_comes(&step);
         self.run_was_refused(&step);
+        self.may_wake(&step);
         let wish = matches!(
             &step.input,
             Input::Op(Op::Decide {

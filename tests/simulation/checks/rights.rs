@@ -135,10 +135,8 @@ impl Checks {
         if let DecidedBy::Rule { rule } = by {
             self.ruled_by(rule, &request.call, own_ask, approves, &request.access);
         }
-        if let Some(number) = own_ask {
-            if *by != DecidedBy::Person {
-                self.ask_is_ruled(&request, number, approves);
-            }
+        if let Some(number) = own_ask.filter(|_| *by != DecidedBy::Person) {
+            self.ask_is_ruled(&request, number, approves);
         }
         if *by == DecidedBy::Person
             && let Some(step) = &self.step

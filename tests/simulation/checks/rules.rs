@@ -1,7 +1,7 @@
 //! Rules: who makes them, what they cover, when they end. Read anew from what a rule says in words, for the few things of
 //! this world; the policy is not asked.
 
-use super::Checks;
+use super::{Checks, Step};
 use crate::tools::{PROTECTED, argument};
 use paddock_core::session::input::Effect;
 use paddock_protocol::*;
@@ -16,6 +16,9 @@ pub struct Rules {
     unseen: u32,
     /// How often this step counted a rule.
     counted: BTreeMap<RuleId, u32>,
+    /// What is approved now is covered by rules that sleep, and by no other.
+    must_wake: bool,
+    woke: bool,
 }
 
 /// What a call would touch.
@@ -218,7 +221,10 @@ impl Checks {
             }
             EventMsg::RulesLoaded { rules } => {
                 let asked = matches!(self.op(), Some(Op::LoadRules { rules: asked }) if asked == rules);
-                assert!(asked || self.step.is_none(), "rules from nowhere");
+                assert!(
+                    asked || self.step.is_none() || self.one_woke(rules),
+                    "rules from nowhere"
+                );
                 self.rules.kept.retain(|rule| !rule.scope.outlives_session());
                 self.rules.kept.extend(rules.iter().cloned());
             }
@@ -229,6 +235,86 @@ impl Checks {
             }
             _ => {}
         }
+    }
+
+    /// The person says yes once: a rule that would have, had it not fallen asleep, is awake from now on.
+    pub(super) fn may_wake(&mut self, step: &Step) {
+        self.rules.must_wake = false;
+        let (Some(Op::Decide { approval, .. }), Some(decision)) = (step.op(), &step.decided) else {
+            return;
+        };
+        let once = Decision::Approve {
+            scope: AnswerScope::Once,
+            edited_arguments: None,
+            rule: None,
+        };
+        let Some(request) = self.rights.shown.get(approval) else {
+            return;
+        };
+        let own = request.origin.is_none() && !super::asks::shows_own_network(request);
+        let again = request.again.as_ref();
+        let access = again.map_or(&request.access, |first| &first.refused);
+        let ([access], true) = (&access[..], own && *decision == once) else {
+            return;
+        };
+        let covering: Vec<&Rule> = self
+            .rules
+            .kept
+            .iter()
+            .filter(|rule| {
+                rule.answer == RuleAnswer::Allow && self.applies(rule) && covers(&rule.shape, access)
+            })
+            .collect();
+        let sleeps = |rule: &&Rule| !self.is_awake(rule) && rule.scope.outlives_session();
+        self.rules.must_wake =
+            !covering.is_empty() && covering.iter().all(sleeps) && self.is_restricted(access).is_none();
+    }
+
+    /// The person approved what a sleeping rule covers: it is awake, and nothing else is another way.
+    fn one_woke(&mut self, rules: &[Rule]) -> bool {
+        let step = self.step.as_ref();
+        let approved = step.and_then(|step| match (step.op(), &step.decided) {
+            (Some(Op::Decide { approval, .. }), Some(Decision::Approve { .. })) => Some(approval),
+            _ => None,
+        });
+        let Some(request) = approved.and_then(|approval| self.rights.shown.get(approval)) else {
+            return false;
+        };
+        assert!(
+            !super::asks::shows_own_network(request),
+            "a rule for the name does not hold there"
+        );
+        let again = request.again.as_ref();
+        let access = again.map_or(&request.access, |first| &first.refused).clone();
+        let (call, ask) = (request.call.clone(), request.ask);
+        let before = self.rules.kept.clone();
+        let before: Vec<&Rule> = before
+            .iter()
+            .filter(|rule| rule.scope.outlives_session())
+            .collect();
+        let woken: Vec<&Rule> = rules.iter().filter(|rule| !before.contains(rule)).collect();
+        let (&[woken], true) = (&woken[..], before.len() == rules.len()) else {
+            return false;
+        };
+        let slept = before
+            .iter()
+            .find(|rule| rule.id == woken.id)
+            .expect("a rule that was there");
+        let again = Rule {
+            last_used: Some(self.now),
+            uses: slept.uses + 1,
+            ..(*slept).clone()
+        };
+        let named = |access: &&Access| covers(&woken.shape, access);
+        let right = again == *woken
+            && !self.is_awake(slept)
+            && self.applies(slept)
+            && slept.answer == RuleAnswer::Allow
+            && access.iter().any(|access| named(&access));
+        self.rules.decided.insert((woken.id.clone(), call, ask));
+        self.rules.woke = true;
+        self.see("rule: was woken by an approval");
+        right
     }
 
     fn rule_added(&mut self, rule: &Rule) {
@@ -313,6 +399,9 @@ impl Checks {
             let times = counted.get_mut(&rule).filter(|times| **times > 0);
             *times.unwrap_or_else(|| panic!("{rule} decided and was not counted")) -= 1;
         }
+        let woke = std::mem::take(&mut self.rules.woke);
+        let must_wake = std::mem::take(&mut self.rules.must_wake);
+        assert!(woke || !must_wake, "a rule sleeps on though the person was asked");
         let unseen = std::mem::take(&mut self.rules.unseen);
         let left: u32 = counted.values().sum();
         assert!(

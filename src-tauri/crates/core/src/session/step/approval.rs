@@ -79,6 +79,7 @@ impl Draft<'_> {
                 });
             });
             self.remember(request, scope, rule);
+            self.wake_rule(request);
         }
         self.go_on();
     }

@@ -114,6 +114,7 @@ impl Draft<'_> {
                 self.resolve(&request.id, decision);
                 self.answer_ask(&request.call, number, true);
                 self.remember(request, scope, rule);
+                self.wake_rule(request);
             }
             Decision::Reject { reason, pause } => {
                 self.resolve(&request.id, Decision::Reject { reason, pause });
@@ -222,7 +223,7 @@ fn is_ask_of(waiting: &ApprovalRequest, live: &LiveCall) -> bool {
 }
 
 /// Whether a name, and no plain address, turned out to lead to this machine or its network.
-fn leads_here(body: &ApprovalBody) -> bool {
+pub(super) fn leads_here(body: &ApprovalBody) -> bool {
     let ApprovalBody::Connect { host, reach, .. } = body else {
         return false;
     };

@@ -1,7 +1,8 @@
 //! Rules: kept with a decision, taken back, loaded anew, and asked.
 
 use super::Draft;
-use super::judged::Fence;
+use super::ask::leads_here;
+use super::judged::{Fence, fence};
 use crate::session::input::Effect;
 use paddock_policy::{Circumstances, Judgement, judge};
 use paddock_protocol::*;
@@ -111,6 +112,34 @@ impl Draft<'_> {
         if scope == RuleScope::Project {
             self.effect(Effect::KeepRule { rule });
         }
+        self.judge_waiting();
+    }
+
+    /// The person allowed what a rule had allowed before it fell asleep: that was the one question, and it is awake again.
+    pub(super) fn wake_rule(&mut self, request: &ApprovalRequest) {
+        if leads_here(&request.body) {
+            return;
+        }
+        let again = request.again.as_ref();
+        let access = again.map_or(&request.access, |first| &first.refused);
+        let judgement = self.judged(access, fence(&request.body));
+        let asleep = |rule: &&Rule| {
+            Some(&rule.id) == judgement.rule.as_ref()
+                && rule.answer == RuleAnswer::Allow
+                && rule.scope.outlives_session()
+                && rule.is_asleep(self.now)
+        };
+        let Some(woken) = self.live.rules.iter().find(asleep).map(|rule| rule.id.clone()) else {
+            return;
+        };
+        let mut rules: Vec<Rule> = (*self.live.rules).clone();
+        rules.retain(|rule| rule.scope.outlives_session());
+        for rule in rules.iter_mut().filter(|rule| rule.id == woken) {
+            rule.last_used = Some(self.now);
+            rule.uses = rule.uses.saturating_add(1);
+        }
+        self.emit(EventMsg::RulesLoaded { rules });
+        self.effect(Effect::RuleUsed { rule: woken });
         self.judge_waiting();
     }
 
