@@ -92,6 +92,7 @@ impl Escape {
             return;
         }
         if self.root_only && !is_root() {
+            println!("  ({}: only root could do it without a sandbox)", self.name);
             return;
         }
         let (seen, outcome) = self.gets_out(&Bed::without_sandbox());
