@@ -167,6 +167,7 @@ async fn the_demo_runs_over_the_socket_with_decisions_and_an_extension() {
             EventMsg::ApprovalRequested { approval } => {
                 decided += 1;
                 let decision = Decision::Approve {
+                    rule: None,
                     scope: AnswerScope::Once,
                     edited_arguments: None,
                 };
@@ -239,6 +240,7 @@ async fn a_change_is_taken_back_made_again_and_kept_when_the_person_changed_the_
         match client.event().await.msg {
             EventMsg::ApprovalRequested { approval } => {
                 let decision = Decision::Approve {
+                    rule: None,
                     scope: AnswerScope::Once,
                     edited_arguments: None,
                 };

@@ -666,7 +666,8 @@ async fn what_was_sent_and_what_came_is_told_also_of_a_dropped_request() {
     let silent = Server::start(vec![Reply::stream().bytes(chunk("Hel")).wait(5_000)]).await;
     let slow = self::provider(&silent.url("/v1"));
     asked.silence = Millis::seconds(5);
-    let work = slow.sample(&asked, &mut |_| {});
+    let mut unheard = |_| {};
+    let work = slow.sample(&asked, &mut unheard);
     assert!(
         tokio::time::timeout(Duration::from_millis(300), work)
             .await

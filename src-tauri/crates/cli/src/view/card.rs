@@ -36,6 +36,25 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
             "  It ran{exit}, and the sandbox refused this. Allowed, it would run a second time, with just this open."
         );
     }
+    push_body(&mut card, request, style);
+    let undo = match &request.undo {
+        UndoFact::Nothing => "It changes nothing.".to_owned(),
+        UndoFact::Covered => "It can be undone.".to_owned(),
+        UndoFact::NotCovered { why } => format!("It cannot be undone by Paddock: {}", plain::line(why)),
+    };
+    let _ = writeln!(card, "  {undo}");
+    if let Some(why) = request.trace.iter().find(|line| line.decides) {
+        let says = plain::line(&why.says);
+        let _ = writeln!(
+            card,
+            "  {}",
+            style.dim(&format!("Why: {}: {says}", plain::line(&why.about)))
+        );
+    }
+    card
+}
+
+fn push_body(card: &mut String, request: &ApprovalRequest, style: Style) {
     match &request.body {
         ApprovalBody::Command {
             command,
@@ -64,9 +83,9 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
                 let _ = writeln!(card, "  {}", plain::line(gap));
             }
         }
-        ApprovalBody::Change { change, .. } => push_change(&mut card, change, style),
+        ApprovalBody::Change { change, .. } => push_change(card, change, style),
         ApprovalBody::Changes { changes: files, .. } | ApprovalBody::Delete { files, .. } => {
-            files.iter().for_each(|file| push_change(&mut card, file, style))
+            files.iter().for_each(|file| push_change(card, file, style))
         }
         ApprovalBody::Connect {
             host,
@@ -100,21 +119,6 @@ pub fn approval(request: &ApprovalRequest, style: Style) -> String {
             let _ = writeln!(card, "  {}", plain::short(&request.arguments, 2_000));
         }
     }
-    let undo = match &request.undo {
-        UndoFact::Nothing => "It changes nothing.".to_owned(),
-        UndoFact::Covered => "It can be undone.".to_owned(),
-        UndoFact::NotCovered { why } => format!("It cannot be undone by Paddock: {}", plain::line(why)),
-    };
-    let _ = writeln!(card, "  {undo}");
-    if let Some(why) = request.trace.iter().find(|line| line.decides) {
-        let says = plain::line(&why.says);
-        let _ = writeln!(
-            card,
-            "  {}",
-            style.dim(&format!("Why: {}: {says}", plain::line(&why.about)))
-        );
-    }
-    card
 }
 
 /// A place outside of the project, as a sentence.

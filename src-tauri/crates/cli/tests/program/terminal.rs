@@ -119,7 +119,11 @@ fn an_approval_for_the_session_is_asked_once() {
     let server = Server::start(vec![run(), run(), Reply::Text("Done.")]);
     let mut session = Session::begin(&bed, &server, &["run them"]);
     session.wait_for("this session", 1);
-    assert!(session.seen().contains("each host is asked for"), "{}", session.seen());
+    assert!(
+        session.seen().contains("each host is asked for"),
+        "{}",
+        session.seen()
+    );
     session.press("s\n");
     let seen = session.exits(0);
     assert_eq!(seen.matches("approve once").count(), 1, "{seen}");
