@@ -201,6 +201,12 @@ impl World {
     }
 
     pub(crate) fn person_acts(&mut self) {
+        if let Some(rule) = self.rule_in_use()
+            && self.dice.chance(30)
+        {
+            self.op(Op::RemoveRule { rule });
+            return;
+        }
         let op = match self.dice.below(100) {
             0..=24 => self.message(),
             25..=42 => self.steering(),

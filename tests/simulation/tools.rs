@@ -250,7 +250,7 @@ fn refused(dice: &mut Dice, reach: &[Access]) -> Vec<Access> {
         let (path, write) = (*dice.pick(OUTSIDE), dice.chance(50));
         let reaches = |access: &Access| matches!(access, Access::Outside { path: open, write: writes, .. } if (open == path || open == FOLDER) && (*writes || !write));
         // A rule may have opened it while the command ran.
-        let late = dice.chance(10);
+        let late = dice.chance(40);
         if (late || !reach.iter().any(reaches)) && !refused.contains(&outside(path, write)) {
             refused.push(outside(path, write));
         }

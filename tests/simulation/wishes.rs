@@ -47,8 +47,22 @@ fn shape(dice: &mut Dice) -> RuleShape {
     }
 }
 
-/// A shape that must never be kept.
-fn forbidden(dice: &mut Dice) -> RuleShape {
+/// A shape that must never be kept, though it would cover what is asked about.
+fn forbidden(dice: &mut Dice, asked: &[Access]) -> RuleShape {
+    match asked.first() {
+        Some(Access::Exec { .. }) if dice.chance(70) => {
+            return RuleShape::Command {
+                words: vec![WordShape::Any, WordShape::Rest],
+            };
+        }
+        Some(Access::Outside { .. }) if dice.chance(70) => {
+            return RuleShape::Outside {
+                path: (*dice.pick(&["/", "/o/"])).to_owned(),
+                write: true,
+            };
+        }
+        _ => {}
+    }
     match dice.below(6) {
         0 => RuleShape::Command {
             words: vec![WordShape::Rest],
@@ -109,21 +123,18 @@ impl World {
             .as_ref()
             .map_or(&request.access, |first| &first.refused);
         let shape = match self.dice.below(10) {
-            0 => forbidden(&mut self.dice),
-            1 | 2 => shape(&mut self.dice),
+            0 | 1 => forbidden(&mut self.dice, asked),
+            2 => shape(&mut self.dice),
             _ => fitting(&mut self.dice, asked).unwrap_or_else(|| shape(&mut self.dice)),
         };
         let end = self.end_of_rule();
         RuleWish { shape, end }
     }
 
-    pub(crate) fn some_rule(&mut self) -> RuleId {
-        let rules = self.seats[MAIN].state.live.rules.clone();
-        if rules.is_empty() || self.dice.chance(10) {
-            return RuleId::new("nobody's");
-        }
+    /// A rule that let a call go which has not begun.
+    pub(crate) fn rule_in_use(&self) -> Option<RuleId> {
         let items = self.seats[MAIN].state.items.iter().rev().take(8);
-        let by_rule = items
+        items
             .filter(|item| item.status == ItemStatus::Waiting)
             .find_map(|item| {
                 let ItemKind::Call(call) = &item.kind else {
@@ -133,9 +144,13 @@ impl World {
                     DecidedBy::Rule { rule } => Some(rule.clone()),
                     _ => None,
                 }
-            });
-        if let Some(rule) = by_rule.filter(|_| self.dice.chance(80)) {
-            return rule;
+            })
+    }
+
+    pub(crate) fn some_rule(&mut self) -> RuleId {
+        let rules = self.seats[MAIN].state.live.rules.clone();
+        if rules.is_empty() || self.dice.chance(10) {
+            return RuleId::new("nobody's");
         }
         self.dice.pick(&rules).id.clone()
     }

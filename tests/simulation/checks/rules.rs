@@ -114,7 +114,7 @@ fn hands_over_too_much(shape: &RuleShape) -> bool {
         },
         RuleShape::WritePath { path } => path.starts_with(".git"),
         RuleShape::Host { host } => host == "*.org",
-        RuleShape::Outside { path, .. } => path == "/",
+        RuleShape::Outside { path, .. } => path == "/" || path == "/o/",
         RuleShape::ExternalTool { .. } => false,
     }
 }
