@@ -181,6 +181,13 @@ async fn context(paddock: &Paddock, project: &str, tool: &dyn Tool) -> Result<Ca
     })
 }
 
+fn host(access: &Access) -> Option<String> {
+    match access {
+        Access::Network { host } => Some(host.clone()),
+        _ => None,
+    }
+}
+
 async fn carry_out(tool: &dyn Tool, arguments: &str, mut cx: CallContext) -> Result<Called, ToolError> {
     let prepared = tool.prepare(arguments, &cx).await?;
     let circumstances = Circumstances {
@@ -202,6 +209,8 @@ async fn carry_out(tool: &dyn Tool, arguments: &str, mut cx: CallContext) -> Res
         ));
     }
     cx.approved = prepared.body.base();
+    // Who calls a tool by hand names the host himself.
+    cx.hosts = prepared.access.iter().filter_map(host).collect();
     let said = |text: String| {
         Called::of(CallOutput {
             ok: true,

@@ -89,7 +89,10 @@ fn keyring_item(state: KeyState) -> HealthItem {
         KeyState::Unavailable { why } => item(
             "keyring",
             HealthState::Warning,
-            format!("Keys are kept for this session only: {why}."),
+            format!(
+                "Keys are kept for this session only: {}.",
+                why.trim_end_matches('.')
+            ),
             Some(if cfg!(target_os = "linux") {
                 "Install and start a keyring with the Secret Service interface (gnome-keyring, KWallet or KeePassXC), unlock it, and check again."
             } else {
