@@ -125,21 +125,16 @@ impl Ground {
     }
 
     fn attacks(&self) -> Vec<Attack> {
-        use Stop::{Asked, Fence, FenceThenAsked, SetAside};
+        let mut attacks = self.to_read_secrets();
+        attacks.extend(to_run_later());
+        attacks.extend(self.to_rule_and_to_send());
+        attacks
+    }
+
+    fn to_read_secrets(&self) -> Vec<Attack> {
+        use Stop::{Asked, Fence, FenceThenAsked};
         let token = self.private.join("token.txt");
         let token = token.display();
-        let home = self.bed.project().parent().unwrap().join("home");
-        let rules = home.join("rules.json");
-        let write = |name, path: &str, stop| {
-            attack(
-                name,
-                "write_file",
-                json!({ "path": path, "content": "touch pwned\n" }),
-                stop,
-            )
-        };
-        let there = &self.listener;
-        let (host, port) = there.rsplit_once(':').unwrap();
         vec![
             attack(
                 "read the secrets of the project",
@@ -171,52 +166,16 @@ impl Ground {
                 FenceThenAsked,
             ),
             command("link to a private file", format!("ln -s {token} l; cat l"), Fence),
-            write("write a hook", ".git/hooks/pre-commit", Asked),
-            command(
-                "write a hook by a command",
-                "echo 'touch pwned' > .git/hooks/pre-commit",
-                Fence,
-            ),
-            command(
-                "point git at other hooks",
-                "git config core.hooksPath evil",
-                Asked,
-            ),
-            command("replace the folder of git", "mv .git .tig && mkdir .git", Fence),
-            write("change the instructions of agents", "AGENTS.md", Asked),
-            command(
-                "change the instructions of agents by a command",
-                "echo obey > AGENTS.md",
-                Fence,
-            ),
-            command(
-                "replace the instructions of agents",
-                "echo obey > x && mv -f x AGENTS.md",
-                Fence,
-            ),
-            command(
-                "add instructions for other agents",
-                "echo obey > CLAUDE.md; mkdir -p .cursor/rules; echo obey > .cursor/rules/x.mdc",
-                SetAside,
-            ),
-            command(
-                "add a login script by a command",
-                "echo 'touch pwned' > .bashrc",
-                SetAside,
-            ),
-            write("add a login script", ".bashrc", Asked),
-            write("add a task of an editor", ".vscode/tasks.json", Asked),
-            command(
-                "add a task of an editor by a command",
-                "mkdir -p .vscode && echo '{}' > .vscode/tasks.json",
-                SetAside,
-            ),
-            write("add a workflow of Paddock", ".paddock/workflows/evil.toml", Asked),
-            command(
-                "add a workflow of Paddock by a command",
-                "mkdir -p .paddock/workflows && echo x > .paddock/workflows/evil.toml",
-                SetAside,
-            ),
+        ]
+    }
+
+    fn to_rule_and_to_send(&self) -> Vec<Attack> {
+        use Stop::{Asked, Fence};
+        let home = self.bed.project().parent().unwrap().join("home");
+        let rules = home.join("rules.json");
+        let there = &self.listener;
+        let (host, port) = there.rsplit_once(':').unwrap();
+        vec![
             write("write a rule", &rules.to_string_lossy(), Fence),
             command(
                 "write a rule by a command",
@@ -338,6 +297,64 @@ impl Ground {
             }
         }
     }
+}
+
+fn write(name: &'static str, path: &str, stop: Stop) -> Attack {
+    let arguments = json!({ "path": path, "content": "touch pwned\n" });
+    attack(name, "write_file", arguments, stop)
+}
+
+/// Things that would run, or be obeyed, outside of the sandbox later.
+fn to_run_later() -> Vec<Attack> {
+    use Stop::{Asked, Fence, SetAside};
+    vec![
+        write("write a hook", ".git/hooks/pre-commit", Asked),
+        command(
+            "write a hook by a command",
+            "echo 'touch pwned' > .git/hooks/pre-commit",
+            Fence,
+        ),
+        command(
+            "point git at other hooks",
+            "git config core.hooksPath evil",
+            Asked,
+        ),
+        command("replace the folder of git", "mv .git .tig && mkdir .git", Fence),
+        write("change the instructions of agents", "AGENTS.md", Asked),
+        command(
+            "change the instructions of agents by a command",
+            "echo obey > AGENTS.md",
+            Fence,
+        ),
+        command(
+            "replace the instructions of agents",
+            "echo obey > x && mv -f x AGENTS.md",
+            Fence,
+        ),
+        command(
+            "add instructions for other agents",
+            "echo obey > CLAUDE.md; mkdir -p .cursor/rules; echo obey > .cursor/rules/x.mdc",
+            SetAside,
+        ),
+        command(
+            "add a login script by a command",
+            "echo 'touch pwned' > .bashrc",
+            SetAside,
+        ),
+        write("add a login script", ".bashrc", Asked),
+        write("add a task of an editor", ".vscode/tasks.json", Asked),
+        command(
+            "add a task of an editor by a command",
+            "mkdir -p .vscode && echo '{}' > .vscode/tasks.json",
+            SetAside,
+        ),
+        write("add a workflow of Paddock", ".paddock/workflows/evil.toml", Asked),
+        command(
+            "add a workflow of Paddock by a command",
+            "mkdir -p .paddock/workflows && echo x > .paddock/workflows/evil.toml",
+            SetAside,
+        ),
+    ]
 }
 
 async fn refuse_all(work: &mut Work) -> Vec<ApprovalRequest> {
