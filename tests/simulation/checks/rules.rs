@@ -39,7 +39,23 @@ pub fn touched(tool: &str, arguments: &str) -> Option<Access> {
     })
 }
 
-fn words_fit(shapes: &[WordShape], words: &[&str]) -> bool {
+/// The words of a command, quotes gone.
+fn words_of(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
+    let mut letters = command.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' => quoted = !quoted,
+            '\\' if !quoted => word.extend(letters.next()),
+            ' ' if !quoted => words.push(std::mem::take(&mut word)),
+            letter => word.push(letter),
+        }
+    }
+    words.push(word);
+    words
+}
+
+fn words_fit(shapes: &[WordShape], words: &[String]) -> bool {
     match (shapes, words) {
         ([], []) | ([WordShape::Rest], _) => true,
         ([first, shapes @ ..], [word, words @ ..]) => {
@@ -71,7 +87,7 @@ fn covers(shape: &RuleShape, access: &Access) -> bool {
     match (shape, access) {
         (RuleShape::Command { words }, Access::Exec { command }) => {
             let plain = !command.contains('$') && !command.starts_with("rm ");
-            plain && words_fit(words, &command.split(' ').collect::<Vec<_>>())
+            plain && words_fit(words, &words_of(command))
         }
         (RuleShape::WritePath { path }, Access::Write { path: asked }) => lies_in(path, asked),
         (RuleShape::Host { host }, Access::Network { host: asked }) => host_fits(host, asked),
@@ -98,9 +114,7 @@ fn concerns(shape: &RuleShape, access: &Access) -> bool {
                 ..
             },
         ) => (lies_in(path, asked) || lies_in(asked, path)) && (*writes || !write),
-        (RuleShape::Command { words }, Access::Exec { command }) => {
-            words_fit(words, &command.split(' ').collect::<Vec<_>>())
-        }
+        (RuleShape::Command { words }, Access::Exec { command }) => words_fit(words, &words_of(command)),
         _ => covers(shape, access),
     }
 }

@@ -512,7 +512,9 @@ impl Checks {
         let last = calls
             .into_iter()
             .rfind(|(item, _)| item.status != ItemStatus::Stopped);
-        let ends = last.is_some_and(|(item, call)| item.status == ItemStatus::Done && call.terminate);
+        // The person may have taken it back meanwhile.
+        let done = |item: &Item| matches!(item.status, ItemStatus::Done | ItemStatus::Undone);
+        let ends = last.is_some_and(|(item, call)| done(item) && call.terminate);
         assert!(
             broken || ends,
             "the turn completes though its last call says nothing of it: {last:?}"

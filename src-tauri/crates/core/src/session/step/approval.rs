@@ -241,12 +241,14 @@ impl Draft<'_> {
             if request.again.is_some() && judgement.decision == Ruling::Allow {
                 continue;
             }
-            let (allowed, reason) = match (self.tool_refusal(&request.tool), judgement.decision) {
-                (Some(reason), _) | (None, Ruling::Forbid(reason)) => (false, Some(reason)),
+            let (allowed, reason, rule) = match (self.tool_refusal(&request.tool), judgement.decision) {
+                // The role decides, whatever the rules say.
+                (Some(reason), _) => (false, Some(reason), None),
+                (None, Ruling::Forbid(reason)) => (false, Some(reason), judgement.rule),
                 (None, Ruling::Ask) => continue,
-                (None, Ruling::Allow) => (true, None),
+                (None, Ruling::Allow) => (true, None, judgement.rule),
             };
-            let by = self.decided_by_rule(judgement.rule);
+            let by = self.decided_by_rule(rule);
             let decision = match &reason {
                 None => Decision::Approve {
                     scope: AnswerScope::Once,

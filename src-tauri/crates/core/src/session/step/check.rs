@@ -92,11 +92,13 @@ impl Draft<'_> {
 
     /// The person goes on where the check was the last thing that happened.
     pub(super) fn resume_after_check(&mut self) {
-        let may_not_run = |check: &LiveCall| check.status == ItemStatus::Rejected;
-        if self.newest_check().is_some_and(may_not_run) {
-            self.complete_turn();
-        } else {
-            self.check_ended();
+        let Some(turn) = self.turn() else { return };
+        let asked_enough = turn.check_allowed || turn.checks >= TRIES;
+        match self.newest_check().map(|check| check.status) {
+            Some(ItemStatus::Rejected) => self.complete_turn(),
+            // Whatever made it pause after that, the person has decided.
+            Some(ItemStatus::Failed) if !asked_enough => self.next_iteration(),
+            _ => self.check_ended(),
         }
     }
 }
