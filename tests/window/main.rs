@@ -2,6 +2,7 @@
 //! `cargo xtask test window` brings up the display, the session bus and both daemons.
 
 mod demo;
+mod fence;
 mod first_window;
 mod keys;
 mod notifications;

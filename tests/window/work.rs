@@ -15,13 +15,13 @@ use crate::steps::{APPROVE, log_all, logged, of_type};
 const COMPOSER: &str = "[data-testid=composer-input]";
 
 /// A window on a project of its own, with this model chosen.
-struct Work {
-    desktop: Desktop,
-    project: PathBuf,
+pub struct Work {
+    pub desktop: Desktop,
+    pub project: PathBuf,
 }
 
 impl Work {
-    async fn open(server: &ModelServer, limits: Limits, files: &[(&str, &str)]) -> Result<Self> {
+    pub async fn open(server: &ModelServer, limits: Limits, files: &[(&str, &str)]) -> Result<Self> {
         let home = tempfile::tempdir()?;
         let project = home.path().join("home/garden");
         fs::create_dir_all(&project)?;
@@ -55,7 +55,7 @@ impl Work {
     }
 
     /// Clicks the button that reads like this.
-    async fn press(&self, words: &str) -> Result<()> {
+    pub async fn press(&self, words: &str) -> Result<()> {
         let script = "const [words] = arguments; \
             const fits = [...document.querySelectorAll('button, a, label, [role=menuitem], [role=tab], [role=option]')] \
               .filter((one) => one.offsetParent !== null && !one.disabled) \
@@ -70,7 +70,7 @@ impl Work {
         anyhow::bail!("no button reads \"{words}\"")
     }
 
-    async fn say(&self, words: &str) -> Result<()> {
+    pub async fn say(&self, words: &str) -> Result<()> {
         self.desktop.page.fill(COMPOSER, words).await?;
         self.desktop.page.click("[data-testid=composer-send]").await
     }
@@ -88,7 +88,7 @@ impl Work {
         anyhow::bail!("the session before is still shown")
     }
 
-    async fn shows(&self, words: &str) -> Result<()> {
+    pub async fn shows(&self, words: &str) -> Result<()> {
         // What the driver calls an element's text leaves out names that are cut off at the edge.
         let script = "return document.querySelector('#app').innerText.includes(arguments[0])";
         for _ in 0..150 {
@@ -101,7 +101,7 @@ impl Work {
     }
 
     /// A picture on which no button is cut off at the side.
-    async fn picture(&self, name: &str) -> Result<()> {
+    pub async fn picture(&self, name: &str) -> Result<()> {
         self.desktop.picture(name).await?;
         let script = "return [...document.querySelectorAll('button')] \
             .filter((one) => one.offsetParent !== null && one.getBoundingClientRect().right > innerWidth + 1) \
@@ -111,7 +111,7 @@ impl Work {
         Ok(())
     }
 
-    async fn ended(&self, end: &str) -> Result<Vec<Value>> {
+    pub async fn ended(&self, end: &str) -> Result<Vec<Value>> {
         let fits = |events: &[Value]| {
             of_type(events, "turn_ended")
                 .last()
