@@ -26,6 +26,11 @@ fn web() -> Result<String> {
     Ok(address)
 }
 
+/// The card's buttons are ready, so the picture is of what a person would see.
+async fn settled() {
+    tokio::time::sleep(std::time::Duration::from_millis(900)).await;
+}
+
 #[tokio::test]
 async fn what_the_fence_refuses_is_asked_for_exactly() -> Result<()> {
     let address = web()?;
@@ -63,6 +68,7 @@ async fn what_the_fence_refuses_is_asked_for_exactly() -> Result<()> {
     );
     work.shows("Connect to").await?;
     work.shows("running, waits for you").await?;
+    settled().await;
     work.picture("fence-1-host").await?;
     page.click(APPROVE).await?;
     card(&work.desktop, 3).await?;
@@ -75,6 +81,7 @@ async fn what_the_fence_refuses_is_asked_for_exactly() -> Result<()> {
         json!(path.to_string_lossy())
     );
     work.shows("Blocked by the sandbox").await?;
+    settled().await;
     work.picture("fence-2-second-run").await?;
     page.click(APPROVE).await?;
     let events = work.ended("completed").await?;
@@ -87,7 +94,7 @@ async fn what_the_fence_refuses_is_asked_for_exactly() -> Result<()> {
         "{outputs:?}"
     );
     work.press("Map").await?;
-    work.shows("Command").await?;
+    page.find(".map svg").await?;
     work.picture("fence-3-map").await?;
     work.press("Sandbox on").await?;
     work.shows("What was tested").await?;
