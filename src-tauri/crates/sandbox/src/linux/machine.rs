@@ -90,7 +90,7 @@ fn full() -> SandboxFacts {
     let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
     SandboxFacts {
         tier: Tier::Full,
-        summary: "Commands are confined to the project, network off.".into(),
+        summary: "Commands are confined to the project; each host they connect to is asked for.".into(),
         holds: texts(&[
             "Only the project can be changed; git's hooks and settings in it cannot.",
             "Of the home folder only toolchains and git's settings can be read.",

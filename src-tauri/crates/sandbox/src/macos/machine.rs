@@ -183,7 +183,7 @@ fn facts(probe: Result<Held, SandboxError>) -> SandboxFacts {
     SandboxFacts {
         tier: if is_full { Tier::Full } else { Tier::Reduced },
         summary: if is_full {
-            "Commands are confined to the project, network off.".into()
+            "Commands are confined to the project; each host they connect to is asked for.".into()
         } else {
             "Commands are confined in part on this machine; each one asks.".into()
         },
