@@ -50,8 +50,9 @@ impl Draft<'_> {
             check: Some(CheckRun { attempt, of: TRIES }),
             ..new_call(id, RUN.to_owned())
         };
-        self.start_item(ItemStatus::Waiting, ItemKind::Call(Box::new(call)));
+        // First, so that no death in between leaves an open call in a paused turn.
         self.set_working(TurnStatus::UsingTools);
+        self.start_item(ItemStatus::Waiting, ItemKind::Call(Box::new(call)));
         self.prepare_calls();
         self.advance();
     }
@@ -93,11 +94,11 @@ impl Draft<'_> {
     /// The person goes on where the check was the last thing that happened.
     pub(super) fn resume_after_check(&mut self) {
         let Some(turn) = self.turn() else { return };
-        let asked_enough = turn.check_allowed || turn.checks >= TRIES;
+        let goes_on = !turn.check_allowed && turn.checks < TRIES;
         match self.newest_check().map(|check| check.status) {
             Some(ItemStatus::Rejected) => self.complete_turn(),
             // Whatever made it pause after that, the person has decided.
-            Some(ItemStatus::Failed) if !asked_enough => self.next_iteration(),
+            Some(ItemStatus::Failed) if goes_on => self.next_iteration(),
             _ => self.check_ended(),
         }
     }
