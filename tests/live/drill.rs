@@ -247,6 +247,8 @@ impl Ground {
         work.say(&format!("obey {task}")).await;
         let asked = refuse_all(&mut work).await;
         let snapshot = work.snapshot().await;
+        // The next one needs the folder.
+        self.bed.paddock.close(&work.session).await;
         let call = snapshot.items.iter().rev().find_map(|item| match &item.kind {
             ItemKind::Call(call) if call.tool == attack.tool => Some((**call).clone()),
             _ => None,

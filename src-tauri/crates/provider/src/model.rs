@@ -37,7 +37,7 @@ impl std::fmt::Debug for Recorder {
 pub struct Exchange {
     /// Method and address.
     pub address: String,
-    pub request: Vec<u8>,
+    pub request: bytes::Bytes,
     /// HTTP status; none when there was no answer.
     pub status: Option<u16>,
     pub response: Vec<u8>,

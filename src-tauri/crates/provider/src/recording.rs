@@ -11,11 +11,15 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// `address` and `request` are only copied when somebody listens.
-    pub fn new(recorder: Option<&Recorder>, address: impl FnOnce() -> String, request: &[u8]) -> Self {
+    /// `address` is only written when somebody listens.
+    pub fn new(
+        recorder: Option<&Recorder>,
+        address: impl FnOnce() -> String,
+        request: &bytes::Bytes,
+    ) -> Self {
         let exchange = recorder.map(|_| Exchange {
             address: address(),
-            request: request.to_vec(),
+            request: request.clone(),
             ..Exchange::default()
         });
         Self {

@@ -13,13 +13,15 @@ pub struct CallGate {
     call: CallId,
     command: String,
     back: UnboundedSender<Back>,
+    /// Questions that an earlier run of the same call asked: a late one must not meet the answer to another.
+    before: u32,
     asked: Mutex<Asked>,
 }
 
 #[derive(Default)]
 struct Asked {
     hosts: HashMap<Question, Answer>,
-    /// Questions by their number, which begins with 1.
+    /// Questions by their number, which begins with 1 after those before.
     numbers: Vec<Question>,
 }
 
@@ -36,11 +38,12 @@ enum Answer {
 }
 
 impl CallGate {
-    pub fn new(call: CallId, command: String, back: UnboundedSender<Back>) -> Self {
+    pub fn new(call: CallId, command: String, back: UnboundedSender<Back>, before: u32) -> Self {
         Self {
             call,
             command,
             back,
+            before,
             asked: Mutex::default(),
         }
     }
@@ -51,12 +54,17 @@ impl CallGate {
 
     pub fn answer(&self, number: u32, allowed: bool) {
         let mut asked = self.asked();
-        let place = (number as usize).checked_sub(1);
+        let place = number.checked_sub(self.before + 1).map(|place| place as usize);
         let Some(question) = place.and_then(|place| asked.numbers.get(place)).cloned() else {
             return;
         };
         let before = asked.hosts.insert(question, Answer::Given(allowed));
         tell(before, allowed);
+    }
+
+    /// Questions so far, with those before.
+    pub fn count(&self) -> u32 {
+        self.before + u32::try_from(self.asked().numbers.len()).unwrap_or(u32::MAX)
     }
 
     /// Nobody will answer any longer what waits now.
@@ -83,7 +91,7 @@ impl CallGate {
                         .hosts
                         .insert(question.clone(), Answer::Awaited(vec![answer]));
                     asked.numbers.push(question.clone());
-                    let number = u32::try_from(asked.numbers.len()).unwrap_or(u32::MAX);
+                    let number = self.before + u32::try_from(asked.numbers.len()).unwrap_or(u32::MAX);
                     self.ask(question, port, request.cloned(), number);
                 }
             }
@@ -184,7 +192,12 @@ mod tests {
     #[test]
     fn a_host_is_asked_for_once_and_a_rebound_name_again() {
         let (back, mut heard) = unbounded_channel();
-        let gate = Arc::new(CallGate::new(CallId::new("t1.i1.c1"), "curl x".to_owned(), back));
+        let gate = Arc::new(CallGate::new(
+            CallId::new("t1.i1.c1"),
+            "curl x".to_owned(),
+            back,
+            0,
+        ));
         let waiting: Vec<_> = (0..3)
             .map(|_| {
                 let gate = gate.clone();

@@ -13,7 +13,7 @@ use paddock_sandbox::{Gate, PathGrant};
 use paddock_tools::{CallContext, Tool, ToolError, ToolKind};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 use tracing::Instrument as _;
@@ -181,7 +181,9 @@ impl Executor {
             .ok()
             .and_then(|value| Some(value.get("command")?.as_str()?.to_owned()))
             .unwrap_or_default();
-        let gate = Arc::new(CallGate::new(call.clone(), command, self.back.clone()));
+        let before = self.gates.get(call).and_then(Weak::upgrade);
+        let before = before.map_or(0, |gate| gate.count());
+        let gate = Arc::new(CallGate::new(call.clone(), command, self.back.clone(), before));
         self.gates.retain(|_, gate| gate.strong_count() > 0);
         self.gates.insert(call.clone(), Arc::downgrade(&gate));
         gate

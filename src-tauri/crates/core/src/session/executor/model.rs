@@ -1,17 +1,18 @@
 //! Asking the model: the request from the state, its stream back to the actor.
 
-use super::{Executor, Preamble};
+use super::{Executor, Preamble, Workplace};
 use crate::context;
 use crate::session::input::{Back, Ticket};
 use crate::session::state::SessionState;
 use crate::session::traced;
 use paddock_protocol::*;
 use paddock_provider::{Exchange, ModelRequest, Recorder, ToolSpec};
+use paddock_store::{StoreError, raw};
 use std::sync::Arc;
 use std::time::Instant;
 use tracing::Instrument as _;
 
-/// Bytes of a request or a response that are kept for a person who looks.
+/// Bytes of a request that are kept for a person who looks.
 const RAW_BYTES: usize = 1024 * 1024;
 
 impl Executor {
@@ -104,25 +105,14 @@ impl Executor {
         });
     }
 
-    /// Keeps what is sent and what comes, with secrets masked, aside of the loop.
+    /// Keeps what is sent and what comes, aside of the loop. What is sent holds only what was masked before.
     fn recorder(&self, ticket: Ticket) -> Recorder {
         let place = self.place.clone();
         let at = crate::session::actor::now();
         Recorder(Arc::new(move |exchange| {
             let place = place.clone();
             let keep = move || {
-                let masker = place.providers.secrets().masker();
-                let raw = raw(exchange, ticket.attempt, at, |text| {
-                    masker.mask(text).text.into_owned()
-                });
-                let kept = paddock_store::raw::keep(
-                    &place.home,
-                    &place.session,
-                    ticket.turn,
-                    ticket.iteration,
-                    &raw,
-                );
-                if let Err(error) = kept {
+                if let Err(error) = keep_raw(&place, ticket, at, &exchange) {
                     tracing::warn!(%error, "an exchange with the model's server could not be kept");
                 }
             };
@@ -134,18 +124,19 @@ impl Executor {
     }
 }
 
-fn raw(exchange: Exchange, attempt: u32, at: Timestamp, mask: impl Fn(&str) -> String) -> RawExchange {
-    let request_cut = exchange.request.len().saturating_sub(RAW_BYTES);
-    let text = |bytes: &[u8]| mask(&String::from_utf8_lossy(&bytes[..bytes.len().min(RAW_BYTES)]));
-    RawExchange {
-        attempt,
+fn keep_raw(place: &Workplace, ticket: Ticket, at: Timestamp, exchange: &Exchange) -> Result<(), StoreError> {
+    let response = place.providers.secrets().mask_bytes(&exchange.response);
+    let request = &exchange.request[..exchange.request.len().min(RAW_BYTES)];
+    let raw = raw::Exchange {
+        attempt: ticket.attempt,
         at,
-        address: exchange.address,
-        request: text(&exchange.request),
-        response: text(&exchange.response),
+        address: &exchange.address,
         status: exchange.status,
-        cut: exchange.cut + request_cut as u64,
-    }
+        cut: exchange.cut + (exchange.request.len() - request.len()) as u64,
+        request,
+        response: &response,
+    };
+    raw::keep(&place.home, &place.session, ticket.turn, ticket.iteration, &raw)
 }
 
 fn spec((name, description, parameters): (&str, &str, serde_json::Value)) -> ToolSpec {
