@@ -152,7 +152,7 @@ mod tests {
         for n in 1..=70_u32 {
             keep(&home, &session, TurnId(1), n / 2, &exchange(n)).unwrap();
         }
-        assert_eq!(read(&home, &session, TurnId(1), 5).unwrap(), []);
+        assert_eq!(read(&home, &session, TurnId(1), 4).unwrap(), []);
         let kept = read(&home, &session, TurnId(1), 30).unwrap();
         let attempts: Vec<u32> = kept.iter().map(|exchange| exchange.attempt).collect();
         assert_eq!(attempts, [60, 61]);
