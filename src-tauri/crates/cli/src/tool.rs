@@ -157,27 +157,18 @@ async fn context(paddock: &Paddock, project: &str, tool: &dyn Tool) -> Result<Ca
     } else {
         SandboxSummary::default()
     };
-    Ok(CallContext {
-        call: TurnId(0).call(0, 1),
-        state: paddock.sandbox_state(&root),
-        root,
+    let bare = CallContext::bare(
+        TurnId(0).call(0, 1),
+        root.clone(),
         confinement,
+        paddock.sandbox_state(&root),
         sandbox,
-        read_only: false,
+    );
+    Ok(CallContext {
         command_time: paddock.settings().limits.command_time,
-        approved: Vec::new(),
-        protected_granted: false,
-        outside: Vec::new(),
-        hosts: Vec::new(),
-        shown_reach: HostReach::Unknown,
-        gate: None,
-        live: Arc::new(|_, _| {}),
         before: Arc::new(|_, _| Ok(())),
         after: Arc::new(|_, _| Ok(())),
-        whole_output: Arc::new(|_| Err(std::io::ErrorKind::Unsupported.into())),
-        earlier_output: Arc::new(|_| Ok(None)),
-        processes: paddock_core::tools::Processes::new(Arc::new(|_| {}), 0),
-        to_background: Arc::default(),
+        ..bare
     })
 }
 

@@ -8,9 +8,8 @@ use super::{Known, Place, Problem, parameters, refused, runnable};
 use paddock_policy::{Circumstances, judge};
 use paddock_protocol::*;
 use paddock_store::reviews::hash_of;
-use paddock_tools::{CallContext, Prepared, Processes, ToolError, ToolKind};
+use paddock_tools::{CallContext, Prepared, ToolError, ToolKind};
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// Effects that a preview shows.
 const SHOWN: usize = 500;
@@ -347,27 +346,11 @@ fn of_call(name: &str, prepared: &Prepared) -> WorkflowEffect {
 
 /// For a look only: nothing can be kept, and nothing is run with it.
 fn context(place: &Place) -> CallContext {
-    let nothing = || Err(std::io::ErrorKind::Unsupported.into());
-    CallContext {
-        call: TurnId(0).call(0, 1),
-        root: place.root.clone(),
-        confinement: place.confinement.clone(),
-        state: place.state.clone(),
-        sandbox: place.sandbox.clone(),
-        read_only: false,
-        command_time: Limits::default().command_time,
-        approved: Vec::new(),
-        protected_granted: false,
-        outside: Vec::new(),
-        hosts: Vec::new(),
-        shown_reach: HostReach::Unknown,
-        gate: None,
-        live: Arc::new(|_, _| {}),
-        before: Arc::new(move |_, _| nothing()),
-        after: Arc::new(move |_, _| nothing()),
-        whole_output: Arc::new(move |_| nothing()),
-        earlier_output: Arc::new(|_| Ok(None)),
-        processes: Processes::new(Arc::new(|_| {}), 0),
-        to_background: Arc::default(),
-    }
+    CallContext::bare(
+        TurnId(0).call(0, 1),
+        place.root.clone(),
+        place.confinement.clone(),
+        place.state.clone(),
+        place.sandbox.clone(),
+    )
 }

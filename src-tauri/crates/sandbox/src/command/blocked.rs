@@ -308,16 +308,16 @@ mod tests {
                 vec![host("git.example", 8080)],
             ),
             (
-                "npm error request to https://registry.npmjs.org/left-pad failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org",
-                vec![host("registry.npmjs.org", 443)],
+                "npm error request to https://registry.example.org/left-pad failed, reason: getaddrinfo EAI_AGAIN registry.example.org",
+                vec![host("registry.example.org", 443)],
             ),
             (
                 "ssh: Could not resolve hostname github.com: Temporary failure in name resolution",
                 vec![host("github.com", 443)],
             ),
             (
-                "HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded: Temporary failure in name resolution",
-                vec![host("pypi.org", 443)],
+                "HTTPSConnectionPool(host='packages.example.org', port=443): Max retries exceeded: Temporary failure in name resolution",
+                vec![host("packages.example.org", 443)],
             ),
             ("see https://example.com/docs for more", vec![]),
             ("assertion failed", vec![]),

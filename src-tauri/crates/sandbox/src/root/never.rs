@@ -313,7 +313,7 @@ mod tests {
     fn reason(path: &str, write: bool) -> Option<&'static str> {
         let around = Around {
             home: Some(Path::new("/home/me")),
-            project: Some(Path::new("/home/me/work/project")),
+            project: Some(Path::new("/home/me/code/project")),
             own_data: Some(Path::new("/data/paddock")),
         };
         never_granted(Path::new(path), write, around)
@@ -326,7 +326,7 @@ mod tests {
             ("/home", "whole home"),
             ("/home/me", "whole home"),
             ("/home/me/work", "holds the project"),
-            ("/home/me/work/project", "holds the project"),
+            ("/home/me/code/project", "holds the project"),
             ("/data/paddock", "own data"),
             ("/data/paddock/sessions/x/log.jsonl", "own data"),
             ("/data", "own data"),
@@ -380,8 +380,8 @@ mod tests {
     #[test]
     fn what_a_person_may_be_asked_about() {
         for path in [
-            "/home/me/work/shared/ports.json",
-            "/home/me/work/project-two",
+            "/home/me/code/shared/ports.json",
+            "/home/me/code/project-two",
             "/home/me/documents/spec.md",
             "/home/me/.config/nvim/init.lua",
             "/home/me/.cargo/registry",
@@ -410,7 +410,7 @@ mod tests {
             assert!(reason(path, true).is_some(), "{path}");
         }
         for path in [
-            "/home/me/work/shared/ports.json",
+            "/home/me/code/shared/ports.json",
             "/tmp/output",
             "/srv/data/x",
             "/home/me/.config/nvim/x",
