@@ -16,6 +16,12 @@ const MAX_SLOTS: usize = 64;
 /// How long a slot is waited for that is about to become free.
 const MAX_WAIT: Duration = Duration::from_millis(250);
 
+/// A lock can stay a moment longer than its slot: a program that is just being started still has it, until it begins.
+const LOCK_TRIES: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(3);
+
+/// Slots of commands of this program that run, or are closing.
+static TAKEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 /// Slots of commands that are over, while the kernel still clears away what they had mounted.
 static CLOSING: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static CLOSED: Condvar = Condvar::new();
@@ -29,12 +35,11 @@ pub(crate) struct Slot {
 impl Slot {
     pub(crate) fn take(state: &StateDir) -> io::Result<Self> {
         for number in 0..MAX_SLOTS {
-            let mut slot = Self::take_number(state, number)?;
             // The next command uses the same caches as the one before it, which has just been told to be over.
-            if slot.is_none() && wait_until_closed(&Self::folder(state, number)) {
-                slot = Self::take_number(state, number)?;
-            }
-            let Some(slot) = slot else { continue };
+            wait_until_closed(&Self::folder(state, number));
+            let Some(slot) = Self::take_soon(state, number)? else {
+                continue;
+            };
             // After a crash the look at the project is still due, and this command must not hide that.
             if Guard::kept(&slot.folder).is_none() {
                 return Ok(slot);
@@ -43,12 +48,30 @@ impl Slot {
         Err(io::ErrorKind::ResourceBusy.into())
     }
 
+    /// One set of caches; none when a command of this or another program uses it.
+    fn take_soon(state: &StateDir, number: usize) -> io::Result<Option<Self>> {
+        for _ in 0..LOCK_TRIES {
+            if lock_of(&TAKEN).contains(&Self::folder(state, number)) {
+                return Ok(None);
+            }
+            if let Some(slot) = Self::take_number(state, number)? {
+                return Ok(Some(slot));
+            }
+            std::thread::sleep(LOCK_PAUSE);
+        }
+        Ok(None)
+    }
+
     /// One set of caches; none while it is in use.
     fn take_number(state: &StateDir, number: usize) -> io::Result<Option<Self>> {
         let folder = Self::folder(state, number);
         private_folder(&folder)?;
         let lock = File::create(folder.join("lock"))?;
-        Ok(lock.try_lock().is_ok().then_some(Self { folder, _lock: lock }))
+        if lock.try_lock().is_err() {
+            return Ok(None);
+        }
+        lock_of(&TAKEN).insert(folder.clone());
+        Ok(Some(Self { folder, _lock: lock }))
     }
 
     fn folder(state: &StateDir, number: usize) -> PathBuf {
@@ -59,6 +82,12 @@ impl Slot {
     pub(crate) fn closing(self) -> ClosingSlot {
         closing().insert(self.folder.clone());
         ClosingSlot(Some(self))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        lock_of(&TAKEN).remove(&self.folder);
     }
 }
 
@@ -74,15 +103,17 @@ impl Drop for ClosingSlot {
 }
 
 fn closing() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    CLOSING.lock().unwrap_or_else(PoisonError::into_inner)
+    lock_of(&CLOSING)
 }
 
-/// Waits while a slot is closing; false when it is not, but in use.
-fn wait_until_closed(folder: &Path) -> bool {
-    let slots = closing();
-    let was_closing = slots.contains(folder);
-    let _ = CLOSED.wait_timeout_while(slots, MAX_WAIT, |slots| slots.contains(folder));
-    was_closing
+fn lock_of(set: &'static Mutex<BTreeSet<PathBuf>>) -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    set.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits while a slot is closing; does not wait for one that is in use.
+fn wait_until_closed(folder: &Path) {
+    // Whether it is closed is seen by taking it.
+    let _ = CLOSED.wait_timeout_while(closing(), MAX_WAIT, |slots| slots.contains(folder));
 }
 
 /// Looks at a project after commands that Paddock did not survive, as it would have done after their end.
