@@ -140,3 +140,50 @@ async fn a_turn_ends_when_its_check_passes() -> Result<()> {
     logged(&work.desktop, "nobody was asked for the check", asked).await?;
     work.picture("fence-6-checked").await
 }
+
+#[tokio::test]
+async fn a_rule_is_made_in_a_card_and_taken_back_in_the_settings() -> Result<()> {
+    let server = ModelServer::start(|_, request| match request.results() {
+        0 | 1 => calls(&[("c", "run_command", json!({ "command": "echo planted" }))]),
+        _ => text("Said twice."),
+    })?;
+    let work = Work::open(&server, Limits::default(), &[]).await?;
+    let page = &work.desktop.page;
+    work.say("Say it twice.").await?;
+    card(&work.desktop, 1).await?;
+    page.click("[data-testid=remember]").await?;
+    page.find("[data-testid=remember-keep]").await?;
+    work.press("this project").await?;
+    settled().await;
+    work.picture("fence-7-remember").await?;
+    page.click("[data-testid=remember-keep]:not(.waiting)").await?;
+    let events = work.ended("completed").await?;
+    assert_eq!(
+        of_type(&events, "approval_requested").len(),
+        1,
+        "the rule covers the second"
+    );
+    let added = of_type(&events, "rule_added");
+    assert_eq!(added[0]["rule"]["scope"], json!({ "scope": "project" }));
+    let kept = || {
+        let projects = fs::read_dir(work.desktop.data().join("projects")).ok();
+        let mut files = projects.into_iter().flatten().flatten();
+        files.any(|folder| {
+            fs::read_to_string(folder.path().join("rules.json")).is_ok_and(|text| text.contains("planted"))
+        })
+    };
+    assert!(kept(), "the rule is on disk");
+    work.press("Settings").await?;
+    work.press("Rules").await?;
+    work.shows("echo planted").await?;
+    work.picture("fence-8-rules").await?;
+    work.press("echo planted").await?;
+    page.click("[data-testid=remove-rule]").await?;
+    for _ in 0..100 {
+        if !kept() {
+            return work.picture("fence-9-removed").await;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    anyhow::bail!("the rule is still on disk")
+}
