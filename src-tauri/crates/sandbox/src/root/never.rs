@@ -325,7 +325,7 @@ mod tests {
             ("/", "whole file system"),
             ("/home", "whole home"),
             ("/home/me", "whole home"),
-            ("/home/me/work", "holds the project"),
+            ("/home/me/code", "holds the project"),
             ("/home/me/code/project", "holds the project"),
             ("/data/paddock", "own data"),
             ("/data/paddock/sessions/x/log.jsonl", "own data"),
