@@ -3,7 +3,7 @@
 use crate::bed::Bed;
 use paddock_core::SessionWish;
 use paddock_protocol::*;
-use paddock_tests::model_server::{ModelServer, calls, text};
+use paddock_tests::model_server::{ModelServer, Received, calls, text};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -86,6 +86,15 @@ async fn a_host_that_was_refused_is_not_reached_and_not_asked_for_again_in_the_c
     work.status(TurnStatus::Completed).await;
 }
 
+/// The place that the person named in the task.
+fn place_in(request: &Received) -> String {
+    let said = request.messages();
+    let task = said
+        .iter()
+        .find_map(|message| message["content"].as_str()?.strip_prefix("Look at "));
+    task.unwrap().to_owned()
+}
+
 fn beside(bed: &Bed, name: &str, content: &str) -> PathBuf {
     let folder = bed.project().parent().unwrap().join("shared");
     std::fs::create_dir_all(&folder).unwrap();
@@ -96,12 +105,8 @@ fn beside(bed: &Bed, name: &str, content: &str) -> PathBuf {
 #[tokio::test]
 async fn a_command_that_was_refused_a_place_runs_again_with_just_that_place() {
     let server = ModelServer::start(move |_, request| {
-        let said = request.messages();
-        let path = said
-            .iter()
-            .find_map(|message| message["content"].as_str()?.strip_prefix("Look at "));
-        let line =
-            |more: &str| json!({ "command": format!("echo run >> runs; cat {}{more}", path.unwrap()) });
+        let path = place_in(request);
+        let line = |more: &str| json!({ "command": format!("echo run >> runs; cat {}{more}", path) });
         match request.results() {
             0 => calls(&[("c1", "run_command", line(""))]),
             1 => calls(&[("c2", "run_command", line(" | wc -l"))]),
@@ -152,16 +157,9 @@ async fn a_command_that_was_refused_a_place_runs_again_with_just_that_place() {
 #[tokio::test]
 async fn a_second_run_that_is_refused_leaves_the_first_result() {
     let server = ModelServer::start(move |_, request| {
-        let said = request.messages();
-        let path = said
-            .iter()
-            .find_map(|message| message["content"].as_str()?.strip_prefix("Look at "));
+        let path = place_in(request);
         match request.results() {
-            0 => calls(&[(
-                "c1",
-                "run_command",
-                json!({ "command": format!("cat {}", path.unwrap()) }),
-            )]),
+            0 => calls(&[("c1", "run_command", json!({ "command": format!("cat {}", path) }))]),
             _ => text("Done."),
         }
     })
@@ -185,12 +183,9 @@ async fn a_second_run_that_is_refused_leaves_the_first_result() {
 #[tokio::test]
 async fn a_file_outside_is_read_once_it_was_allowed() {
     let server = ModelServer::start(move |_, request| {
-        let said = request.messages();
-        let path = said
-            .iter()
-            .find_map(|message| message["content"].as_str()?.strip_prefix("Look at "));
+        let path = place_in(request);
         match request.results() {
-            0 | 1 => calls(&[("c1", "read_file", json!({ "path": path.unwrap() }))]),
+            0 | 1 => calls(&[("c1", "read_file", json!({ "path": path }))]),
             _ => text("Done."),
         }
     })

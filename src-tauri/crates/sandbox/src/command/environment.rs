@@ -95,6 +95,43 @@ const SET: &[(&str, &str)] = &[
     ("DEBIAN_FRONTEND", "noninteractive"),
 ];
 
+/// Toolchains and harmless settings of the home folder that commands read under the same name in their private one.
+#[cfg(unix)]
+pub(crate) const HOME_VISIBLE: &[&str] = &[
+    ".asdf",
+    ".bun/bin",
+    ".cargo/bin",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".cargo/env",
+    ".config/git/attributes",
+    ".config/git/config",
+    ".config/git/ignore",
+    ".deno/bin",
+    ".dotnet",
+    ".elan",
+    ".ghcup",
+    ".gitconfig",
+    ".jenv",
+    ".juliaup",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/fnm",
+    ".local/share/mise",
+    ".local/share/pipx",
+    ".local/share/uv",
+    ".local/share/virtualenvs",
+    ".nix-profile",
+    ".nvm",
+    ".pyenv",
+    ".rbenv",
+    ".rustup",
+    ".rvm",
+    ".sdkman",
+    ".volta",
+    "go/bin",
+];
+
 /// The values of toolchain variables that name folders; a sandbox lets commands read them.
 #[cfg(unix)]
 pub(crate) const TOOLCHAIN_FOLDERS: &[&str] = &[

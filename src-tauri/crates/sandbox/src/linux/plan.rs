@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::wire::{Content, Place, Plan, Project};
 use crate::command::audit::Guard;
-use crate::command::environment::{TOOLCHAIN_FOLDERS, command_environment, set};
+use crate::command::environment::{HOME_VISIBLE, TOOLCHAIN_FOLDERS, command_environment, set};
 use crate::command::proxy;
 use crate::command::slot::private_folder;
 use crate::command::{CommandLine, CommandSpec, Network, PathGrant, SandboxError, SecretFiles};
@@ -18,41 +18,6 @@ use crate::{Kind, PathError, RelativePath};
 /// Folders of the system that are visible, read-only.
 const SYSTEM: &[&str] = &[
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu",
-];
-/// Toolchains and harmless settings in the home folder that are visible, read-only.
-const HOME_VISIBLE: &[&str] = &[
-    ".asdf",
-    ".bun/bin",
-    ".cargo/bin",
-    ".cargo/config",
-    ".cargo/config.toml",
-    ".cargo/env",
-    ".config/git/attributes",
-    ".config/git/config",
-    ".config/git/ignore",
-    ".deno/bin",
-    ".dotnet",
-    ".elan",
-    ".ghcup",
-    ".gitconfig",
-    ".jenv",
-    ".juliaup",
-    ".local/bin",
-    ".local/lib",
-    ".local/share/fnm",
-    ".local/share/mise",
-    ".local/share/pipx",
-    ".local/share/uv",
-    ".local/share/virtualenvs",
-    ".nix-profile",
-    ".nvm",
-    ".pyenv",
-    ".rbenv",
-    ".rustup",
-    ".rvm",
-    ".sdkman",
-    ".volta",
-    "go/bin",
 ];
 /// Caches of tools: writable for the commands of one project alone. Those marked hold downloads: they start from what the
 /// account has, and what is new in them is kept only where there is a network to download from.

@@ -7,9 +7,10 @@ use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
 use super::profile::{Bounds, Reachable};
-use super::toolchains::{DeveloperTools, HOME_VISIBLE, is_toolchain, named_by};
+use super::toolchains::{DeveloperTools, is_toolchain, named_by};
 use crate::RelativePath;
 use crate::command::audit::{GUARDED, Guard};
+use crate::command::environment::HOME_VISIBLE;
 use crate::command::environment::{command_environment, set};
 use crate::command::{CommandSpec, SecretFiles};
 

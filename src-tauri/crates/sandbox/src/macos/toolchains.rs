@@ -6,42 +6,6 @@ use std::path::{Path, PathBuf};
 
 use crate::command::environment::TOOLCHAIN_FOLDERS;
 
-/// What of the home folder is readable, and found in the private home under the same name.
-pub(super) const HOME_VISIBLE: &[&str] = &[
-    ".asdf",
-    ".bun/bin",
-    ".cargo/bin",
-    ".cargo/config",
-    ".cargo/config.toml",
-    ".cargo/env",
-    ".config/git/attributes",
-    ".config/git/config",
-    ".config/git/ignore",
-    ".deno/bin",
-    ".dotnet",
-    ".elan",
-    ".ghcup",
-    ".gitconfig",
-    ".jenv",
-    ".juliaup",
-    ".local/bin",
-    ".local/lib",
-    ".local/share/fnm",
-    ".local/share/mise",
-    ".local/share/pipx",
-    ".local/share/uv",
-    ".local/share/virtualenvs",
-    ".nix-profile",
-    ".nvm",
-    ".pyenv",
-    ".rbenv",
-    ".rustup",
-    ".rvm",
-    ".sdkman",
-    ".volta",
-    "go/bin",
-];
-
 /// Folders that hold more than toolchains, so that no variable makes them readable as a whole.
 const PRIVATE: &[&str] = &[
     ".aws",
