@@ -7,7 +7,7 @@ use std::path::Path;
 /// The right to write in one project folder, among all running Paddocks. Given back on drop.
 #[derive(Debug)]
 pub struct ProjectLock {
-    _file: File,
+    _lock: HeldLock,
 }
 
 impl ProjectLock {
@@ -16,20 +16,31 @@ impl ProjectLock {
         let folder = home.project(project);
         disk::make_folder(&folder)?;
         Ok(ProjectLock {
-            _file: try_lock(&folder.join("writer.lock"), "This project folder")?,
+            _lock: try_lock(&folder.join("writer.lock"), "This project folder")?,
         })
     }
 }
 
+/// A locked file, unlocked on drop. Closing it would not do: a program that is just being started has a copy of it until it
+/// begins, and the lock would stay for that moment.
+#[derive(Debug)]
+pub(crate) struct HeldLock(File);
+
+impl Drop for HeldLock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
 /// Opens a lock file and locks it without waiting.
-pub(crate) fn try_lock(path: &Path, what: &str) -> Result<File, StoreError> {
+pub(crate) fn try_lock(path: &Path, what: &str) -> Result<HeldLock, StoreError> {
     let file = disk::private_file()
         .create(true)
         .truncate(false)
         .open(path)
         .map_err(StoreError::io("opened", path))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(HeldLock(file)),
         Err(TryLockError::WouldBlock) => Err(StoreError::InUse {
             what: what.to_owned(),
         }),
@@ -53,5 +64,15 @@ mod tests {
         ProjectLock::try_take(&home, "/b").unwrap();
         drop(held);
         ProjectLock::try_take(&home, "/a").unwrap();
+    }
+
+    #[test]
+    fn a_copy_in_a_program_that_is_being_started_does_not_hold_it() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("lock");
+        let held = try_lock(&path, "This session").unwrap();
+        let _copy = held.0.try_clone().unwrap();
+        drop(held);
+        try_lock(&path, "This session").unwrap();
     }
 }

@@ -2,7 +2,7 @@
 //! nothing else: a torn last line is cut off when the log is opened for writing, a damaged line before it is skipped,
 //! counted, and stays in the file.
 
-use crate::lock::try_lock;
+use crate::lock::{HeldLock, try_lock};
 use crate::{Home, StoreError, disk};
 use paddock_protocol::{Event, SessionId};
 use std::fs::File;
@@ -57,7 +57,7 @@ pub struct LogWriter {
     length: u64,
     line: Vec<u8>,
     broken: bool,
-    _lock: File,
+    _lock: HeldLock,
 }
 
 impl LogWriter {

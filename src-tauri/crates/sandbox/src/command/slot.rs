@@ -16,12 +16,6 @@ const MAX_SLOTS: usize = 64;
 /// How long a slot is waited for that is about to become free.
 const MAX_WAIT: Duration = Duration::from_millis(250);
 
-/// A lock can stay a moment longer than its slot: a program that is just being started still has it, until it begins.
-const LOCK_TRIES: u32 = 10;
-const LOCK_PAUSE: Duration = Duration::from_millis(3);
-
-/// Slots of commands of this program that run, or are closing.
-static TAKEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 /// Slots of commands that are over, while the kernel still clears away what they had mounted.
 static CLOSING: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static CLOSED: Condvar = Condvar::new();
@@ -29,7 +23,7 @@ static CLOSED: Condvar = Condvar::new();
 /// A set of private caches that no other running command uses: layers must not be shared while they are in use.
 pub(crate) struct Slot {
     pub(crate) folder: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 impl Slot {
@@ -37,7 +31,7 @@ impl Slot {
         for number in 0..MAX_SLOTS {
             // The next command uses the same caches as the one before it, which has just been told to be over.
             wait_until_closed(&Self::folder(state, number));
-            let Some(slot) = Self::take_soon(state, number)? else {
+            let Some(slot) = Self::take_number(state, number)? else {
                 continue;
             };
             // After a crash the look at the project is still due, and this command must not hide that.
@@ -48,20 +42,6 @@ impl Slot {
         Err(io::ErrorKind::ResourceBusy.into())
     }
 
-    /// One set of caches; none when a command of this or another program uses it.
-    fn take_soon(state: &StateDir, number: usize) -> io::Result<Option<Self>> {
-        for _ in 0..LOCK_TRIES {
-            if lock_of(&TAKEN).contains(&Self::folder(state, number)) {
-                return Ok(None);
-            }
-            if let Some(slot) = Self::take_number(state, number)? {
-                return Ok(Some(slot));
-            }
-            std::thread::sleep(LOCK_PAUSE);
-        }
-        Ok(None)
-    }
-
     /// One set of caches; none while it is in use.
     fn take_number(state: &StateDir, number: usize) -> io::Result<Option<Self>> {
         let folder = Self::folder(state, number);
@@ -70,8 +50,7 @@ impl Slot {
         if lock.try_lock().is_err() {
             return Ok(None);
         }
-        lock_of(&TAKEN).insert(folder.clone());
-        Ok(Some(Self { folder, _lock: lock }))
+        Ok(Some(Self { folder, lock }))
     }
 
     fn folder(state: &StateDir, number: usize) -> PathBuf {
@@ -87,7 +66,8 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        lock_of(&TAKEN).remove(&self.folder);
+        // Closing the file would not do: a program that is just being started has a copy of it until it begins.
+        let _ = self.lock.unlock();
     }
 }
 
