@@ -62,7 +62,7 @@ pub enum Request {
     KeyState {
         provider: ProviderId,
     },
-    /// Names of the models a server has; answered with [`Reply::Models`].
+    /// The models that a server has, with what is known of them; answered with [`Reply::Models`].
     Models {
         provider: ProviderId,
     },
@@ -151,37 +151,116 @@ pub enum Request {
     },
     /// Look at keyring, storage and the like, and really try the sandbox; answered with [`Reply::Health`].
     Health,
-    /// One tiny request; answered with [`Reply::ModelChecked`] or an error with a remedy.
-    CheckModel {
+    /// The way to a provider, link by link; answered with [`Reply::Connection`].
+    TestConnection {
+        provider: ProviderId,
+    },
+    /// What a model can really do; its call format is kept. Answered with [`Reply::ModelTest`].
+    TestModel {
         model: ModelChoice,
     },
+    /// Providers that are set up with one click; answered with [`Reply::Presets`].
+    Presets,
+    /// Look for model servers on this machine; answered with [`Reply::Servers`].
+    FindServers,
+    /// Keep an image for a message of the session; answered with [`Reply::Attachment`].
+    AddAttachment {
+        session: SessionId,
+        name: String,
+        media_type: String,
+        /// Base64.
+        data: String,
+    },
+    /// The bytes of an image of the session in base64; answered with [`Reply::Text`].
+    AttachmentData {
+        session: SessionId,
+        attachment: String,
+    },
+    /// What was spent; answered with [`Reply::Spending`].
+    Spending,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum Reply {
-    About { about: About },
-    Project { project: ProjectFacts },
-    Session { snapshot: Box<SessionSnapshot> },
-    Sessions { sessions: Vec<SessionSummary> },
-    Items { items: Vec<Item> },
-    Text { text: String },
+    About {
+        about: About,
+    },
+    Project {
+        project: ProjectFacts,
+    },
+    Session {
+        snapshot: Box<SessionSnapshot>,
+    },
+    Sessions {
+        sessions: Vec<SessionSummary>,
+    },
+    Items {
+        items: Vec<Item>,
+    },
+    Text {
+        text: String,
+    },
     Accepted,
-    Settings { settings: Settings },
-    Key { key: KeyState },
-    Models { models: Vec<String> },
-    Workflows { workflows: Vec<WorkflowInfo> },
-    Preview { preview: WorkflowPreview },
-    Roles { roles: Vec<RoleInfo> },
-    Metrics { metrics: Box<Metrics> },
-    Decisions { decisions: Vec<DecisionLine> },
-    ModelChecked { first_byte: Millis },
-    Rules { rules: Vec<RuleInfo> },
-    RulePreview { preview: RulePreview },
-    Judged { judged: Judged },
-    Raw { exchanges: Vec<RawExchange> },
-    Health { items: Vec<HealthItem> },
+    Settings {
+        settings: Settings,
+    },
+    Key {
+        key: KeyState,
+    },
+    Models {
+        models: Vec<ModelEntry>,
+    },
+    Workflows {
+        workflows: Vec<WorkflowInfo>,
+    },
+    Preview {
+        preview: WorkflowPreview,
+    },
+    Roles {
+        roles: Vec<RoleInfo>,
+    },
+    Metrics {
+        metrics: Box<Metrics>,
+    },
+    Decisions {
+        decisions: Vec<DecisionLine>,
+    },
+    Connection {
+        links: Vec<LinkTest>,
+    },
+    ModelTest {
+        test: ModelTest,
+    },
+    Presets {
+        presets: Vec<ProviderPreset>,
+    },
+    Servers {
+        servers: Vec<FoundServer>,
+    },
+    Attachment {
+        attachment: Attachment,
+    },
+    /// All sessions since midnight, local time.
+    Spending {
+        today: Usage,
+    },
+    Rules {
+        rules: Vec<RuleInfo>,
+    },
+    RulePreview {
+        preview: RulePreview,
+    },
+    Judged {
+        judged: Judged,
+    },
+    Raw {
+        exchanges: Vec<RawExchange>,
+    },
+    Health {
+        items: Vec<HealthItem>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! The one shape of an error at the edge: what, why, what to do. A code exists only if a client branches on it.
 
-use crate::Millis;
+use crate::{Millis, Usage};
 use serde::{Deserialize, Serialize};
 
 /// An error as a client sees it. `message` says what and why in a sentence, `hint` what to do.
@@ -118,6 +118,10 @@ pub struct ModelError {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub retry_after: Option<Millis>,
+    /// Tokens that the failed attempt has used, as far as its server told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub spent: Option<Usage>,
     /// Whether the same request may be sent again without anyone deciding.
     pub retryable: bool,
 }
@@ -133,6 +137,7 @@ impl ModelError {
             status: None,
             details: None,
             retry_after: None,
+            spent: None,
             retryable,
         }
     }

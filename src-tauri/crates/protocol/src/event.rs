@@ -52,6 +52,16 @@ pub enum EventMsg {
         limit: u32,
         /// The last request of the turn, without tools.
         finishing: bool,
+        /// What the request is expected to use, before it is sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        estimate: Option<Usage>,
+    },
+    /// An attempt was given up after it had used tokens, as far as its server told or it can be estimated.
+    AttemptLost {
+        turn: TurnId,
+        iteration: u32,
+        usage: Usage,
     },
     /// The model's answer is complete. Its calls follow as items.
     IterationAnswered {
@@ -180,6 +190,8 @@ pub enum FinishReason {
     /// Cut at the output limit.
     Length,
     Blocked,
+    /// The provider interrupted a long answer: asked again as it stands, it goes on.
+    Unfinished,
     Other,
 }
 
@@ -238,6 +250,11 @@ pub enum PauseCause {
     Person,
     Limits {
         reached: Vec<LimitReached>,
+    },
+    /// The next request is expected to cost a large part of what is left.
+    Expensive {
+        estimate: Micros,
+        left: Micros,
     },
     Guard {
         pattern: GuardPattern,

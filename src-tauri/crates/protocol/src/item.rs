@@ -51,6 +51,12 @@ pub enum ItemKind {
     UserMessage {
         text: String,
         delivery: Delivery,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Attachment>,
+        /// As chosen for this message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        effort: Option<Effort>,
         /// Its id in the queue, when it waited there; with this item it has left the queue.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "bindings", ts(optional))]
@@ -359,6 +365,10 @@ pub struct CallOutput {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[cfg_attr(feature = "bindings", ts(as = "Option<u32>", optional))]
     pub masked: u32,
+    /// Images for a model that sees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<Attachment>>", optional))]
+    pub images: Vec<Attachment>,
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -519,33 +529,51 @@ pub enum TurnEnd {
     Failed,
 }
 
-/// Tokens, in parts that do not overlap: total input = `input` + `cached`.
+/// Tokens, in parts that do not overlap: total input = `input` + `cached` + `cache_write`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
 pub struct Usage {
     pub input: u32,
     /// Input read from the provider's cache.
     pub cached: u32,
+    /// Input written to the provider's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write: u32,
     /// Output without reasoning.
     pub output: u32,
     pub reasoning: u32,
     /// Whether any part was estimated because the server reported none.
     pub estimated: bool,
+    /// By the price list, of all parts whose price is known.
+    #[serde(default)]
+    pub cost: Micros,
+    /// Whether a part has no known price; `cost` is then at least this.
+    #[serde(default)]
+    pub unpriced: bool,
 }
 
 impl Usage {
     pub fn total(&self) -> u64 {
-        [self.input, self.cached, self.output, self.reasoning]
-            .iter()
-            .map(|n| u64::from(*n))
-            .sum()
+        [
+            self.input,
+            self.cached,
+            self.cache_write,
+            self.output,
+            self.reasoning,
+        ]
+        .iter()
+        .map(|n| u64::from(*n))
+        .sum()
     }
 
     pub fn add(&mut self, other: &Usage) {
         self.input = self.input.saturating_add(other.input);
         self.cached = self.cached.saturating_add(other.cached);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.output = self.output.saturating_add(other.output);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
         self.estimated |= other.estimated;
+        self.cost = Micros(self.cost.0.saturating_add(other.cost.0));
+        self.unpriced |= other.unpriced;
     }
 }

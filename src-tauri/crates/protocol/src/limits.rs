@@ -150,6 +150,10 @@ pub enum LimitKind {
     /// In milliseconds of active time.
     ActiveTime,
     SessionTokens,
+    /// In millionths of a dollar.
+    TurnMoney,
+    SessionMoney,
+    DayMoney,
 }
 
 /// A limit that was reached: in the unit of its kind.

@@ -100,6 +100,8 @@ pub struct ReasonCount {
 pub enum UsageSource {
     Main,
     SubAgent,
+    /// Attempts whose answer was not used.
+    Retry,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,6 +12,14 @@ pub enum Op {
         text: String,
         #[serde(default)]
         mode: SendMode,
+        /// Images that were added to the session before.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<Attachment>>", optional))]
+        images: Vec<Attachment>,
+        /// How long the model may reason in the turn; absent = as it does by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        effort: Option<Effort>,
     },
     Decide {
         approval: ApprovalId,
@@ -71,6 +79,13 @@ pub enum Op {
     },
     SetModel {
         model: ModelChoice,
+        /// Filled in by the core.
+        #[serde(default)]
+        #[cfg_attr(feature = "bindings", ts(skip))]
+        known: KnownModel,
+    },
+    SetBudget {
+        budget: Budget,
     },
     SetLimits {
         limits: Limits,

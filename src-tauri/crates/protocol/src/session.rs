@@ -17,6 +17,11 @@ pub struct SessionConfig {
     /// How the model is asked to call tools.
     #[serde(default)]
     pub format: CallFormat,
+    /// What is known of the model.
+    #[serde(default)]
+    pub facts: ModelFacts,
+    #[serde(default)]
+    pub budget: Budget,
     /// The role's own narrowing; `role` is its base then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
@@ -59,6 +64,17 @@ pub struct Fallback {
     pub model: ModelChoice,
     /// Used without asking; else it is only offered.
     pub automatic: bool,
+    /// Filled in by the core.
+    #[serde(default)]
+    #[cfg_attr(feature = "bindings", ts(skip))]
+    pub known: KnownModel,
+}
+
+/// How a model is asked, and what is known of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownModel {
+    pub format: CallFormat,
+    pub facts: ModelFacts,
 }
 
 /// The call of another session that a sub-agent works for.
@@ -76,6 +92,12 @@ pub struct QueuedMessage {
     /// Unique within its session.
     pub id: u32,
     pub text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<Attachment>>", optional))]
+    pub images: Vec<Attachment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub effort: Option<Effort>,
 }
 
 /// Messages that wait, in the order in which they will be sent.
@@ -167,4 +189,6 @@ pub struct SessionSnapshot {
     #[serde(default)]
     pub waits_for_folder: bool,
     pub usage: Usage,
+    /// The same by what it was used for.
+    pub sources: Vec<SourceUsage>,
 }

@@ -12,8 +12,15 @@ pub struct Settings {
     pub model: Option<ModelChoice>,
     /// Offered, or used, when the model of a session fails.
     pub fallback: Option<Fallback>,
-    /// Models that do not call tools natively.
+    /// For sub-agents and other small work; absent = the model of the session.
+    pub small: Option<ModelChoice>,
+    /// Models that do not call tools natively, as the self-test found or the person set.
     pub formats: Vec<ModelFormat>,
+    /// Windows and prices that the person corrected.
+    pub overrides: Vec<ModelOverride>,
+    /// Of new sessions.
+    pub budget: Budget,
+    pub network: NetworkSettings,
     pub autonomy: Autonomy,
     pub profile: LimitProfile,
     pub limits: Limits,
@@ -48,6 +55,18 @@ pub struct ProviderConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub window: Option<u32>,
+    /// Sent with every request, for gateways that want them. Not for keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<HeaderLine>>", optional))]
+    pub headers: Vec<HeaderLine>,
+}
+
+/// A header of HTTP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct HeaderLine {
+    pub name: String,
+    pub value: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +75,12 @@ pub struct ProviderConfig {
 pub enum ProviderKind {
     /// OpenAI-compatible Chat Completions.
     Chat,
+    /// OpenAI Responses.
+    Responses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Google Gemini.
+    Gemini,
     /// The scripted demo model: no network, no key.
     Demo,
 }

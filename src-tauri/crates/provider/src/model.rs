@@ -1,6 +1,6 @@
 //! The neutral message model: what every protocol is translated from and to.
 
-use paddock_protocol::{CallFormat, FinishReason, Millis, Opaque, Usage};
+use paddock_protocol::{CallFormat, Effort, FinishReason, Millis, ModelFacts, Opaque, Usage};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -14,6 +14,10 @@ pub struct ModelRequest {
     pub tools: Arc<[ToolSpec]>,
     /// How the model is asked to call them; in a text dialect they are told in the system prompt.
     pub format: CallFormat,
+    /// What is known of the model: the request has only parameters that it accepts.
+    pub facts: Arc<ModelFacts>,
+    /// How long it may reason; none = as it does by itself.
+    pub effort: Option<Effort>,
     /// Upper bound of the answer in tokens, when one is wanted.
     pub max_output: Option<u32>,
     /// Silence (no bytes at all) after which the attempt fails.
@@ -58,6 +62,7 @@ pub struct ToolSpec {
 pub enum Message {
     User {
         text: String,
+        images: Vec<Image>,
     },
     Agent {
         parts: Vec<AgentPart>,
@@ -68,11 +73,35 @@ pub enum Message {
     },
 }
 
+/// An image as it goes to the model.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Image {
+    /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    pub media_type: String,
+    /// Base64 of the bytes.
+    pub data: Arc<str>,
+    /// For a model that does not see: what stands in its place.
+    pub name: String,
+}
+
+impl std::fmt::Debug for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Image({}, {}, {} characters)",
+            self.name,
+            self.media_type,
+            self.data.len()
+        )
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentPart {
     Text {
         text: String,
     },
+    /// A block with an empty text belongs to the part after it, for providers that sign texts and calls.
     Reasoning {
         text: String,
         opaque: Option<Opaque>,
@@ -90,6 +119,7 @@ pub struct CallResult {
     pub name: String,
     pub text: String,
     pub ok: bool,
+    pub images: Vec<Image>,
 }
 
 /// What streams by while the model answers; for display only, never for execution.

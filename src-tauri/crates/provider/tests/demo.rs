@@ -96,6 +96,8 @@ impl Loop {
             max_output: None,
             silence: Millis::seconds(1),
             record: None,
+            effort: None,
+            facts: Arc::default(),
         };
         let mut streamed = String::new();
         let answer = self
@@ -136,6 +138,7 @@ impl Loop {
                     name: call.name.clone(),
                     text,
                     ok,
+                    images: Vec::new(),
                 });
             }
         }
@@ -274,7 +277,10 @@ impl Loop {
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.into() }
+    Message::User {
+        text: text.into(),
+        images: Vec::new(),
+    }
 }
 
 fn text_of(answer: &Answer) -> String {
@@ -478,6 +484,8 @@ async fn words_come_one_by_one_at_a_live_pace() {
         max_output: None,
         silence: Millis::seconds(1),
         record: None,
+        effort: None,
+        facts: Arc::default(),
     };
     let started = std::time::Instant::now();
     let mut words = 0;

@@ -26,7 +26,10 @@ fn request() -> ModelRequest {
     ModelRequest {
         model: "m".into(),
         system: "Be brief.".into(),
-        messages: vec![Message::User { text: "Hi".into() }],
+        messages: vec![Message::User {
+            text: "Hi".into(),
+            images: Vec::new(),
+        }],
         tools: vec![ToolSpec {
             name: "list_files".into(),
             description: "Lists".into(),
@@ -37,6 +40,8 @@ fn request() -> ModelRequest {
         max_output: Some(50),
         silence: Millis(400),
         record: None,
+        effort: None,
+        facts: Default::default(),
     }
 }
 

@@ -47,6 +47,8 @@ fn config(project: &str, title: &str) -> SessionConfig {
         fallback: None,
         parent: None,
         demo: false,
+        budget: Budget::default(),
+        facts: ModelFacts::default(),
     }
 }
 

@@ -46,7 +46,11 @@ limit: number,
 /**
  * The last request of the turn, without tools.
  */
-finishing: boolean, } | { "type": "iteration_answered", turn: TurnId, iteration: number, usage: Usage, finish: FinishReason, 
+finishing: boolean, 
+/**
+ * What the request is expected to use, before it is sent.
+ */
+estimate?: Usage, } | { "type": "attempt_lost", turn: TurnId, iteration: number, usage: Usage, } | { "type": "iteration_answered", turn: TurnId, iteration: number, usage: Usage, finish: FinishReason, 
 /**
  * Time to the first byte of the answer.
  */

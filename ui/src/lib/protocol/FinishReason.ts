@@ -3,4 +3,4 @@
 /**
  * Why the model stopped, as far as it says so. Never decides whether there are calls.
  */
-export type FinishReason = "stop" | "calls" | "length" | "blocked" | "other";
+export type FinishReason = "stop" | "calls" | "length" | "blocked" | "unfinished" | "other";

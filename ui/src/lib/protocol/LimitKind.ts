@@ -3,4 +3,4 @@
 /**
  * A limit at which a turn pauses.
  */
-export type LimitKind = "iterations" | "active_time" | "session_tokens";
+export type LimitKind = "iterations" | "active_time" | "session_tokens" | "turn_money" | "session_money" | "day_money";

@@ -7,6 +7,7 @@ import type { Queue } from "./Queue";
 import type { Rule } from "./Rule";
 import type { SessionConfig } from "./SessionConfig";
 import type { SessionId } from "./SessionId";
+import type { SourceUsage } from "./SourceUsage";
 import type { Turn } from "./Turn";
 import type { Usage } from "./Usage";
 import type { WorkflowRun } from "./WorkflowRun";
@@ -38,4 +39,8 @@ processes: Array<Process>, workflow?: WorkflowRun,
 /**
  * The session waits until another one no longer changes this folder.
  */
-waits_for_folder: boolean, usage: Usage, };
+waits_for_folder: boolean, usage: Usage, 
+/**
+ * The same by what it was used for.
+ */
+sources: Array<SourceUsage>, };

@@ -3,4 +3,4 @@
 /**
  * Who used tokens.
  */
-export type UsageSource = "main" | "sub_agent";
+export type UsageSource = "main" | "sub_agent" | "retry";

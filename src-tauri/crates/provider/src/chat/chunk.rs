@@ -216,6 +216,7 @@ pub(crate) fn usage_of(value: &Value) -> Option<Usage> {
         output: number(output),
         reasoning: number(reasoning),
         estimated: false,
+        ..Usage::default()
     })
 }
 

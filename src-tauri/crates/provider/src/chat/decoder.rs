@@ -388,6 +388,7 @@ impl<'a> ChatDecoder<'a> {
             output: tokens(output),
             reasoning: tokens(reasoning),
             estimated: true,
+            ..Usage::default()
         }
     }
 }

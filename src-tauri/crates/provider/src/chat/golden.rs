@@ -43,6 +43,7 @@ fn result(id: &str, text: &str, ok: bool) -> CallResult {
         name: String::new(),
         text: text.into(),
         ok,
+        images: Vec::new(),
     }
 }
 
@@ -58,7 +59,10 @@ fn messages() -> Vec<Message> {
             data: "[{\"type\":\"reasoning.text\",\"text\":\"Secret thoughts\"}]".into(),
         }),
     };
-    let user = |text: &str| Message::User { text: text.into() };
+    let user = |text: &str| Message::User {
+        text: text.into(),
+        images: Vec::new(),
+    };
     vec![
         user("Fix it."),
         user("Be quick."),
@@ -113,6 +117,8 @@ fn request(format: CallFormat) -> ModelRequest {
         max_output: Some(100),
         silence: Millis::seconds(1),
         record: None,
+        effort: None,
+        facts: Arc::default(),
     }
 }
 

@@ -113,7 +113,7 @@ impl HistoryWriter<'_> {
         let mut messages = request.messages.iter().peekable();
         while let Some(message) = messages.next() {
             match message {
-                Message::User { text } => self.user(text, out),
+                Message::User { text, .. } => self.user(text, out),
                 Message::Agent { parts } => {
                     let results = match messages.peek() {
                         Some(Message::Results { results }) => results.as_slice(),

@@ -151,11 +151,15 @@ mod tests {
             name: "read_file".into(),
             text: text.into(),
             ok: true,
+            images: Vec::new(),
         }
     }
 
     fn user(text: &str) -> Message {
-        Message::User { text: text.into() }
+        Message::User {
+            text: text.into(),
+            images: Vec::new(),
+        }
     }
 
     fn agent(parts: Vec<AgentPart>) -> Message {
@@ -180,8 +184,7 @@ mod tests {
             format: paddock_protocol::CallFormat::Native,
             max_output: Some(100),
             silence: Millis::seconds(1),
-            record: None,
-        };
+            record: None, effort: None, facts: Arc::default(), };
         let names = ToolNames::new(&request.tools);
         let provider = ProviderId::new("p");
         let first = body(&provider, &request, &request.system, &names, quirks).unwrap();
@@ -451,6 +454,8 @@ mod tests {
             max_output: None,
             silence: Millis::seconds(1),
             record: None,
+            effort: None,
+            facts: Arc::default(),
         };
         let bytes = body(
             &ProviderId::new("p"),

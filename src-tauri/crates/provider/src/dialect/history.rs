@@ -22,7 +22,7 @@ pub(crate) fn conversation(messages: &[Message], format: CallFormat) -> Vec<(Spe
     let mut messages = messages.iter().peekable();
     while let Some(message) = messages.next() {
         match message {
-            Message::User { text } => out.say(Speaker::User, text),
+            Message::User { text, .. } => out.say(Speaker::User, text),
             Message::Agent { parts } => {
                 let results = match messages.peek() {
                     Some(Message::Results { results }) => results.as_slice(),

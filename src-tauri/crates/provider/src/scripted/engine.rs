@@ -52,7 +52,7 @@ pub(super) fn next_turn<'a>(
     for message in messages {
         match message {
             // What the loop adds and what the person wrote meanwhile come as paragraphs of one message.
-            Message::User { text } => {
+            Message::User { text, .. } => {
                 for paragraph in text
                     .split("\n\n")
                     .filter(|paragraph| !paragraph.trim().is_empty())

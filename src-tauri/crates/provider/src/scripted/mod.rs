@@ -171,6 +171,7 @@ impl Provider for ScriptedProvider {
                 output: tokens(output),
                 reasoning: tokens(turn.reasoning.len()),
                 estimated: true,
+                ..Usage::default()
             },
             parts,
         })
@@ -185,7 +186,7 @@ fn size_of_messages(messages: &[Message]) -> usize {
     messages
         .iter()
         .map(|message| match message {
-            Message::User { text } => text.len(),
+            Message::User { text, .. } => text.len(),
             Message::Results { results } => results.iter().map(|result| result.text.len()).sum(),
             Message::Agent { parts } => parts
                 .iter()

@@ -154,6 +154,7 @@ fn requests(
                 output: tokens(6)?,
                 reasoning: tokens(7)?,
                 estimated: row.get(8)?,
+                ..Usage::default()
             };
             all.add(&usage);
             days.entry(row.get(0)?).or_default().1.add(&usage);

@@ -60,6 +60,8 @@ pub fn config(project: &str, model: &str, parent: Option<(&str, &str)>) -> Sessi
             call: CallId::new(call),
         }),
         demo: false,
+        budget: Budget::default(),
+        facts: ModelFacts::default(),
     }
 }
 
@@ -124,6 +126,7 @@ impl Log {
             attempt,
             limit: 25,
             finishing: false,
+            estimate: None,
         });
     }
 

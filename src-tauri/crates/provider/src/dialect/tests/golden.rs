@@ -119,6 +119,8 @@ fn a_prompt_is_built_again_only_when_something_changes() {
         max_output: None,
         silence: Millis::seconds(1),
         record: None,
+        effort: None,
+        facts: Arc::default(),
     };
     let first = cache.prompt(&request("A", tools(), CallFormat::Json));
     // Equal is enough, it need not be the same memory; other sessions may ask in between.
