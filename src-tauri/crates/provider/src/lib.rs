@@ -12,15 +12,17 @@ mod failure;
 mod http;
 mod loose_json;
 mod model;
+mod reading;
 mod recording;
 mod retry_after;
 mod runaway;
 mod scripted;
 mod secret;
+mod server;
 mod sse;
 
 pub use base_url::BaseUrl;
-pub use chat::{ChatConfig, ChatProvider};
+pub use chat::ChatProvider;
 pub use dialect::{
     BrokenCall, PROMPT_LIMIT, TextCall, TextCallProblem, TextCalls, TextPart, enhanced_prompt, form,
     read_text_calls,
@@ -28,9 +30,10 @@ pub use dialect::{
 pub use model::*;
 pub use scripted::{Script, ScriptError, ScriptPace, ScriptedProvider, lay_out_sample_project};
 pub use secret::Secret;
+pub use server::ServerConfig;
 
 use async_trait::async_trait;
-use paddock_protocol::{ModelError, ProviderId};
+use paddock_protocol::{ModelEntry, ModelError, ProviderId};
 
 /// A model API. Dropping the future of [`Provider::sample`] ends the request on the wire.
 #[async_trait]
@@ -45,6 +48,6 @@ pub trait Provider: Send + Sync {
         on_event: &mut (dyn FnMut(ModelEvent) + Send),
     ) -> Result<Answer, ModelError>;
 
-    /// Names of the models that the server offers.
-    async fn models(&self) -> Result<Vec<String>, ModelError>;
+    /// The models that the server offers, with what it tells of them.
+    async fn models(&self) -> Result<Vec<ModelEntry>, ModelError>;
 }

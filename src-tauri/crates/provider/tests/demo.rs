@@ -500,7 +500,7 @@ async fn words_come_one_by_one_at_a_live_pace() {
         .unwrap();
     assert!(first.unwrap().as_millis() >= 20);
     assert!(words > 10);
-    assert_eq!(provider.models().await.unwrap(), ["orchard-demo"]);
+    assert_eq!(provider.models().await.unwrap()[0].model, "orchard-demo");
 }
 
 #[test]

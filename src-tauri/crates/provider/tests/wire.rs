@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 const KEY: &str = "sk-secret-secret-wxyz";
 
 fn provider(base_url: &str) -> ChatProvider {
-    ChatProvider::new(ChatConfig {
+    ChatProvider::new(ServerConfig {
         id: ProviderId::new("test"),
         label: "Test server".into(),
         base_url: BaseUrl::parse(base_url).unwrap(),
         key: Some(Secret::new(KEY)),
         key_origin: "from TEST_KEY".into(),
         local: true,
+        headers: Vec::new(),
     })
 }
 
@@ -504,7 +505,9 @@ async fn models_are_listed_from_every_shape() {
         (json!({"data": []}), vec![]),
     ] {
         let server = Server::start(vec![Reply::status(200, &[], &body.to_string())]).await;
-        assert_eq!(provider(&server.url("/v1")).models().await.unwrap(), names);
+        let models = provider(&server.url("/v1")).models().await.unwrap();
+        let found: Vec<&str> = models.iter().map(|entry| entry.model.as_str()).collect();
+        assert_eq!(found, names);
         assert_eq!(server.requests()[0].line, "GET /v1/models HTTP/1.1");
     }
     let server = Server::start(vec![Reply::status(200, &[], "<html>Hi</html>")]).await;
@@ -514,13 +517,14 @@ async fn models_are_listed_from_every_shape() {
 
 #[tokio::test]
 async fn a_key_that_no_header_can_carry_is_an_error_before_anything_is_sent() {
-    let mut config = ChatConfig {
+    let mut config = ServerConfig {
         id: ProviderId::new("test"),
         label: "Test server".into(),
         base_url: BaseUrl::parse("http://127.0.0.1:9/v1").unwrap(),
         key: Some(Secret::new("sk-\u{201c}quoted\u{201d}\nline")),
         key_origin: String::new(),
         local: false,
+        headers: Vec::new(),
     };
     let error = sample(&ChatProvider::new(config.clone())).await.0.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Auth);

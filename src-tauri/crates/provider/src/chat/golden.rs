@@ -1,10 +1,10 @@
 //! Whole requests with a history, byte for byte, in each format; and answers whose calls are text, however they are cut.
 
-use super::names::ToolNames;
+use super::decoder::ChatDecoder;
 use super::quirks::Quirks;
-use super::reader::AnswerReader;
 use super::request::body;
 use crate::dialect::PromptCache;
+use crate::reading::{AnswerReader, ToolNames};
 use crate::{
     AgentPart, Answer, AnswerPart, CallArguments, CallResult, Message, ModelEvent, ModelRequest, ToolSpec,
 };
@@ -118,7 +118,7 @@ fn request(format: CallFormat) -> ModelRequest {
         silence: Millis::seconds(1),
         record: None,
         effort: None,
-        facts: Arc::default(),
+        facts: Default::default(),
     }
 }
 
@@ -229,7 +229,7 @@ fn stream(reasoning: &str, text: &str, finish: &str) -> String {
 fn read(pieces: &[&[u8]], format: CallFormat) -> (Answer, String) {
     let tools = tools();
     let names = ToolNames::new(&tools);
-    let mut reader = AnswerReader::new(&tools, &names, format);
+    let mut reader = AnswerReader::new(ChatDecoder::new(&tools, &names, format));
     let mut shown = String::new();
     let mut on_event = |event| {
         if let ModelEvent::Text(text) = event {

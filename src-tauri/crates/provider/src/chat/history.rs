@@ -4,9 +4,9 @@
 //! made legal here, before every request, without changing what was said: always in the same way, so that the beginning of the request
 //! stays the same from one iteration to the next and the server's cache stays warm.
 
-use super::names::ToolNames;
 use super::quirks::Quirks;
 use crate::dialect::{Speaker, conversation};
+use crate::reading::ToolNames;
 use crate::{AgentPart, CallResult, Message, ModelRequest};
 use paddock_protocol::{CallFormat, Opaque, ProviderId};
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! The body of a request to `/chat/completions`.
 
 use super::history::{HistoryWriter, WireMessage};
-use super::names::ToolNames;
 use super::quirks::{Quirks, TokenField};
 use crate::dialect::stop_sequences;
+use crate::reading::ToolNames;
 use crate::{ModelRequest, ToolSpec};
 use bytes::Bytes;
 use paddock_protocol::{CallFormat, ProviderId};
@@ -184,7 +184,7 @@ mod tests {
             format: paddock_protocol::CallFormat::Native,
             max_output: Some(100),
             silence: Millis::seconds(1),
-            record: None, effort: None, facts: Arc::default(), };
+            record: None, effort: None, facts: Default::default(), };
         let names = ToolNames::new(&request.tools);
         let provider = ProviderId::new("p");
         let first = body(&provider, &request, &request.system, &names, quirks).unwrap();
@@ -455,7 +455,7 @@ mod tests {
             silence: Millis::seconds(1),
             record: None,
             effort: None,
-            facts: Arc::default(),
+            facts: Default::default(),
         };
         let bytes = body(
             &ProviderId::new("p"),

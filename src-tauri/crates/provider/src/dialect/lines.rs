@@ -9,7 +9,7 @@ use super::held::Held;
 use super::quotation::Quotation;
 use super::scan::Glimpse;
 use super::{BrokenCall, RESULT_MARK, TextCall};
-use crate::chat::split_lone_close;
+use crate::reading::split_lone_close;
 use std::mem;
 
 /// Beginnings of results that a model invents after its own call, in lower case; beside [`RESULT_MARK`].

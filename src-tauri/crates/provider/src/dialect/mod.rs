@@ -26,7 +26,7 @@ pub use prompt::{PROMPT_LIMIT, enhanced_prompt};
 pub(crate) use read::read_answer;
 pub(crate) use stream::LiveText;
 
-use crate::chat::split_lone_close;
+use crate::reading::split_lone_close;
 use paddock_protocol::CallFormat;
 
 /// With these words a message of results begins, and a model that invents one.

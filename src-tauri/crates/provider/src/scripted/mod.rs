@@ -9,12 +9,14 @@ mod script;
 pub use sample::lay_out_sample_project;
 pub use script::{Script, ScriptError};
 
-use crate::chat::tokens;
+use crate::reading::tokens;
 use crate::{
     Answer, AnswerPart, AskedCall, CallArguments, Finish, Message, ModelEvent, ModelRequest, Provider,
 };
 use async_trait::async_trait;
-use paddock_protocol::{FinishReason, Millis, ModelError, ModelErrorKind, ProviderId, Usage};
+use paddock_protocol::{
+    FinishReason, Millis, ModelCost, ModelEntry, ModelError, ModelErrorKind, ModelFacts, ProviderId, Usage,
+};
 use std::sync::{Arc, LazyLock};
 
 /// How fast a scripted model speaks.
@@ -177,8 +179,16 @@ impl Provider for ScriptedProvider {
         })
     }
 
-    async fn models(&self) -> Result<Vec<String>, ModelError> {
-        Ok(self.script.iter().map(|script| script.model.clone()).collect())
+    async fn models(&self) -> Result<Vec<ModelEntry>, ModelError> {
+        let entry = |script: &Arc<Script>| ModelEntry {
+            model: script.model.clone(),
+            facts: ModelFacts {
+                cost: ModelCost::Free,
+                native_calls: Some(true),
+                ..ModelFacts::default()
+            },
+        };
+        Ok(self.script.iter().map(entry).collect())
     }
 }
 

@@ -128,7 +128,7 @@ fn text_call(call: &TextCall, names: &ToolNames, tools: &[ToolSpec]) -> AskedCal
 }
 
 /// Calls of offered tools, when a text consists of nothing else: some models write them so although they have native calls.
-pub(super) fn calls_in_text(text: &str, names: &ToolNames, tools: &[ToolSpec]) -> Vec<AskedCall> {
+pub(crate) fn calls_in_text(text: &str, names: &ToolNames, tools: &[ToolSpec]) -> Vec<AskedCall> {
     let found = read_text_calls(text, &names.all());
     if found.problem.is_some() || found.has_prose {
         return Vec::new();

@@ -8,6 +8,7 @@ use crate::arguments::{is_complete_object, read_arguments, several_objects};
 use crate::runaway::RunawayGuard;
 use crate::{AskedCall, CallArguments, ModelEvent, ToolSpec};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Calls of one answer.
 const CALL_LIMIT: usize = 64;
@@ -33,23 +34,27 @@ pub(crate) struct Calls {
     slots: Vec<Slot>,
 }
 
-/// One piece, every field optional; empty means absent.
-struct Piece<'a> {
-    index: Option<u64>,
-    id: &'a str,
-    name: &'a str,
-    arguments: String,
+/// A piece of a call, every field optional; empty means absent.
+#[derive(Debug, Default)]
+pub(crate) struct CallPiece<'a> {
+    /// The server's number of the call, or of its block.
+    pub index: Option<u64>,
+    pub id: &'a str,
+    pub name: &'a str,
+    /// More of the JSON text of the arguments.
+    pub arguments: Cow<'a, str>,
 }
 
-impl<'a> Piece<'a> {
-    fn read(value: &'a Value) -> Self {
+impl<'a> CallPiece<'a> {
+    /// As Chat Completions and its imitators write it.
+    pub fn of_chat(value: &'a Value) -> Self {
         let function = value.get("function").unwrap_or(value);
         let text =
             |value: &'a Value, field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
         let arguments = match function.get("arguments").or_else(|| function.get("parameters")) {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
+            None | Some(Value::Null) => Cow::Borrowed(""),
+            Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
+            Some(other) => Cow::Owned(other.to_string()),
         };
         Self {
             index: value.get("index").and_then(Value::as_u64),
@@ -75,13 +80,12 @@ impl Calls {
     /// Takes one piece. Returns the number of the slot and whether it is new; the error says why the answer must be given up.
     pub fn push(
         &mut self,
-        value: &Value,
+        piece: &CallPiece<'_>,
         damaged: bool,
         names: &ToolNames,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(usize, bool), &'static str> {
-        let piece = Piece::read(value);
-        let found = self.find(&piece, names);
+        let found = self.find(piece, names);
         let new = found.is_none();
         let at = found.unwrap_or(self.slots.len());
         if new {
@@ -119,7 +123,7 @@ impl Calls {
     }
 
     /// The slot that a piece belongs to; `None` = a new call.
-    fn find(&self, piece: &Piece<'_>, names: &ToolNames) -> Option<usize> {
+    fn find(&self, piece: &CallPiece<'_>, names: &ToolNames) -> Option<usize> {
         let at = match piece.index {
             Some(index) => {
                 let same_id = self.slots.iter().rposition(|slot| {
@@ -168,7 +172,7 @@ impl Calls {
 
 impl Slot {
     /// Whether the piece begins another call although it looks like a continuation.
-    fn is_followed_by(&self, piece: &Piece<'_>, names: &ToolNames) -> bool {
+    fn is_followed_by(&self, piece: &CallPiece<'_>, names: &ToolNames) -> bool {
         if piece.name.is_empty() || self.name.is_empty() {
             return false;
         }

@@ -1,14 +1,14 @@
-//! Recorded oddities of servers: raw bytes in `tests/streams/chat/*.sse`, the answer expected of them in `*.json` beside.
-//! Each is read in one piece, byte by byte, and cut in two at many places: the answer must always be the same.
+//! Recorded oddities of servers: raw bytes in `tests/streams/<protocol>/*.sse`, the answer expected of them in `*.json` beside.
+//! Each is read in one piece, byte by byte, and cut in two at every byte: the answer must always be the same.
 
-use super::names::ToolNames;
-use super::reader::AnswerReader;
-use super::{ChatConfig, ChatProvider};
-use crate::{Answer, AnswerPart, BaseUrl, CallArguments, ModelEvent, ToolSpec};
-use paddock_protocol::{CallFormat, ModelError, ProviderId};
+use super::{AnswerReader, Decoder, ToolNames};
+use crate::server::{KeyHeader, Server};
+use crate::{Answer, AnswerPart, BaseUrl, CallArguments, ModelEvent, ServerConfig, ToolSpec};
+use paddock_protocol::{ModelError, ProviderId};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 fn tools() -> Vec<ToolSpec> {
     let tool = |name: &str, properties: Value| ToolSpec {
@@ -26,22 +26,23 @@ fn tools() -> Vec<ToolSpec> {
     ]
 }
 
-fn provider() -> ChatProvider {
-    ChatProvider::new(ChatConfig {
+fn server() -> Server {
+    let config = ServerConfig {
         id: ProviderId::new("local"),
         label: "Test server".into(),
         base_url: BaseUrl::parse("http://127.0.0.1:1/v1").unwrap(),
         key: None,
         key_origin: String::new(),
         local: true,
-    })
+        headers: Vec::new(),
+    };
+    Server::new(config, KeyHeader::Bearer, &[])
 }
 
 /// The answer, or the error, and the events joined.
-fn read(pieces: &[&[u8]]) -> (Result<Answer, ModelError>, Vec<ModelEvent>) {
-    let (tools, provider) = (tools(), provider());
-    let names = ToolNames::new(&tools);
-    let mut reader = AnswerReader::new(&tools, &names, CallFormat::Native);
+fn read<D: Decoder>(decoder: D, pieces: &[&[u8]]) -> (Result<Answer, ModelError>, Vec<ModelEvent>) {
+    let server = server();
+    let mut reader = AnswerReader::new(decoder);
     let mut events: Vec<ModelEvent> = Vec::new();
     let mut on_event = |event| match (events.last_mut(), event) {
         (Some(ModelEvent::Text(all)), ModelEvent::Text(text)) => all.push_str(&text),
@@ -58,11 +59,8 @@ fn read(pieces: &[&[u8]]) -> (Result<Answer, ModelError>, Vec<ModelEvent>) {
     for piece in pieces {
         result = result.and_then(|()| reader.push(piece, &mut on_event));
     }
-    let answer = result.and_then(|()| reader.finish(&provider.id, "m", 3_600, &mut on_event));
-    (
-        answer.map_err(|failure| provider.read_error(200, failure)),
-        events,
-    )
+    let answer = result.and_then(|()| reader.finish(&server.id, "m", 3_600, &mut on_event));
+    (answer.map_err(|failure| server.read_error(200, failure)), events)
 }
 
 /// In the form of the expectation files.
@@ -122,16 +120,25 @@ fn fits(expected: &Value, found: &Value) -> bool {
     }
 }
 
-#[test]
-fn every_recorded_stream_gives_the_expected_answer_however_it_is_cut() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/chat");
+/// Reads every stream of a protocol in all ways; at least `least` of them. `decoder` makes a decoder for the offered tools.
+pub(crate) fn check_streams<D: Decoder>(
+    protocol: &str,
+    least: usize,
+    decoder: impl Fn(&'static [ToolSpec], &'static ToolNames) -> D,
+) {
+    static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(tools);
+    static NAMES: LazyLock<ToolNames> = LazyLock::new(|| ToolNames::new(&TOOLS));
+    let read = |pieces: &[&[u8]]| read(decoder(&TOOLS, &NAMES), pieces);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/streams")
+        .join(protocol);
     let mut streams: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "sse"))
         .collect();
     streams.sort();
-    assert!(streams.len() >= 40, "only {} streams", streams.len());
+    assert!(streams.len() >= least, "only {} streams", streams.len());
     for path in streams {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let bytes = fs::read(&path).unwrap();
@@ -151,7 +158,8 @@ fn every_recorded_stream_gives_the_expected_answer_however_it_is_cut() {
             (answer.clone(), events.clone()),
             "{name} byte by byte"
         );
-        let step = bytes.len().div_ceil(150).max(1);
+        // Long streams hold the same again and again.
+        let step = bytes.len().div_ceil(4_000).max(1);
         for cut in (0..bytes.len()).step_by(step) {
             let (first, second) = bytes.split_at(cut);
             assert_eq!(

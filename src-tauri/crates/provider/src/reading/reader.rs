@@ -1,12 +1,9 @@
 //! The body of an answer, byte by byte: a stream of events, a whole answer in one document, or a web page.
-//!
-//! Pure: bytes in, events and an answer out. So every way in which a network can cut bytes can be tried without one.
 
-use super::decoder::{ChatDecoder, DecodeFailure};
-use super::names::ToolNames;
+use super::{DecodeFailure, Decoder};
 use crate::sse::{EVENT_LIMIT, SseEvent, SseFramer};
-use crate::{Answer, ModelEvent, ToolSpec};
-use paddock_protocol::{CallFormat, ProviderId};
+use crate::{Answer, ModelEvent};
+use paddock_protocol::{ProviderId, Usage};
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -37,8 +34,8 @@ enum Mode {
     Whole(Vec<u8>),
 }
 
-pub(crate) struct AnswerReader<'a> {
-    decoder: ChatDecoder<'a>,
+pub(crate) struct AnswerReader<D> {
+    decoder: D,
     mode: Mode,
     began: bool,
     events: Vec<SseEvent>,
@@ -46,10 +43,10 @@ pub(crate) struct AnswerReader<'a> {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-impl<'a> AnswerReader<'a> {
-    pub fn new(tools: &'a [ToolSpec], names: &'a ToolNames, format: CallFormat) -> Self {
+impl<D: Decoder> AnswerReader<D> {
+    pub fn new(decoder: D) -> Self {
         Self {
-            decoder: ChatDecoder::new(tools, names, format),
+            decoder,
             mode: Mode::Open(Vec::new()),
             began: false,
             events: Vec::new(),
@@ -117,9 +114,14 @@ impl<'a> AnswerReader<'a> {
             if self.decoder.is_done() {
                 break;
             }
-            self.decoder.event(&event.data, on_event)?;
+            self.decoder.event(&event, on_event)?;
         }
         Ok(())
+    }
+
+    /// What the attempt has used so far; nothing when no byte came.
+    pub fn spent(&self, request_bytes: usize) -> Option<Usage> {
+        self.began.then(|| self.decoder.spent(request_bytes))
     }
 
     /// The bytes ended. `request_bytes` is for the estimate where the server counted nothing.

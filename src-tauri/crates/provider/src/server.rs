@@ -1,0 +1,287 @@
+//! One model server on the wire: sending a request, reading its answer with a protocol's decoder, its refusals in words.
+//!
+//! The wall stands here so that the protocols hold only what differs between them. Deliberately absent: what a body means, retries
+//! of the loop.
+
+use crate::failure::Origin;
+use crate::http::{Body, Http, Incoming, Outgoing, TransportError};
+use crate::reading::{AnswerReader, DecodeFailure, Decoder, ReadFailure};
+use crate::recording::Recording;
+use crate::{Answer, BaseUrl, ModelEvent, ModelRequest, Secret};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use paddock_protocol::{Millis, ModelError, ModelErrorKind, ProviderId};
+
+/// Bytes of an error body that are read.
+const ERROR_BODY_LIMIT: usize = 64 * 1024;
+/// Bytes of a list of models.
+const LIST_LIMIT: usize = 16 * 1024 * 1024;
+/// Time for the token counts after the finish reason, when the server leaves the connection open.
+const AFTER_FINISH: Millis = Millis(1_500);
+/// Time for the list of models.
+const LIST_SILENCE: Millis = Millis::seconds(15);
+
+/// What a provider is made of.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    pub id: ProviderId,
+    /// Name for texts, for example "OpenAI" or "Ollama".
+    pub label: String,
+    pub base_url: BaseUrl,
+    pub key: Option<Secret>,
+    /// Where the key came from, for texts: "from the keyring", "from OPENAI_API_KEY". Empty when there is none.
+    pub key_origin: String,
+    /// Whether the model runs on this machine or in this network: slow to begin, never without need through a proxy.
+    pub local: bool,
+    /// Further headers of every request: name and value.
+    pub headers: Vec<(String, String)>,
+}
+
+/// How a protocol sends the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyHeader {
+    /// `Authorization: Bearer …`
+    Bearer,
+    /// The key alone in a header of this name.
+    Named(&'static str),
+}
+
+/// Building one costs nothing; connections are made by the first request.
+pub(crate) struct Server {
+    pub id: ProviderId,
+    pub origin: Origin,
+    http: Http,
+    key_header: KeyHeader,
+    /// Of every request; the person's own come last.
+    headers: Vec<(String, String)>,
+}
+
+/// What a request came to.
+pub(crate) enum Exchanged {
+    Answered {
+        incoming: Incoming,
+        recording: Recording,
+    },
+    /// An error status, with the words of the body.
+    Refused { incoming: Incoming, words: String },
+}
+
+impl Server {
+    /// `headers`: those that the protocol wants in every request.
+    pub fn new(config: ServerConfig, key_header: KeyHeader, headers: &[(&str, &str)]) -> Self {
+        let fixed = headers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Self {
+            id: config.id,
+            origin: Origin {
+                label: config.label,
+                base_url: config.base_url,
+                key: config.key.filter(|key| !key.is_empty()),
+                key_origin: config.key_origin,
+                local: config.local,
+            },
+            http: Http::new(),
+            key_header,
+            headers: fixed.chain(config.headers).collect(),
+        }
+    }
+
+    fn headers(&self) -> Result<HeaderMap, ModelError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(
+            ACCEPT,
+            HeaderValue::from_static("text/event-stream, application/json"),
+        );
+        for (name, value) in &self.headers {
+            let (Ok(name), Ok(value)) = (HeaderName::try_from(name.as_str()), HeaderValue::from_str(value))
+            else {
+                return Err(ModelError::new(
+                    ModelErrorKind::BadRequest,
+                    format!("The header '{name}' of {} cannot be sent: it has characters that headers do not have.", self.origin.label),
+                )
+                .with_hint("Correct it in the settings of the provider."));
+            };
+            headers.insert(name, value);
+        }
+        if let Some(key) = &self.origin.key {
+            let (name, text) = match self.key_header {
+                KeyHeader::Bearer => ("authorization", format!("Bearer {}", key.expose())),
+                KeyHeader::Named(name) => (name, key.expose().to_owned()),
+            };
+            let mut value = HeaderValue::from_str(&text).map_err(|_| {
+                ModelError::new(
+                    ModelErrorKind::Auth,
+                    format!(
+                        "The key of {} contains characters that no key has.",
+                        self.origin.label
+                    ),
+                )
+                .with_hint("Copy the key again and save it anew.")
+            })?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        Ok(headers)
+    }
+
+    async fn send(&self, outgoing: Outgoing, silence: Millis) -> Result<Incoming, ModelError> {
+        let answer = self.http.send(&outgoing, silence).await;
+        answer.map_err(|failure| self.origin.transport_error(&failure))
+    }
+
+    /// Sends a request for an answer. `path` is added to the address; it may hold a query.
+    pub async fn exchange(
+        &self,
+        path: &str,
+        body: bytes::Bytes,
+        request: &ModelRequest,
+    ) -> Result<Exchanged, ModelError> {
+        let url = self.origin.base_url.join(path);
+        let address = || format!("POST {url}");
+        let mut recording = Recording::new(request.record.as_ref(), address, &body);
+        let outgoing = Outgoing {
+            method: http::Method::POST,
+            loopback: self.origin.base_url.is_loopback(),
+            headers: self.headers()?,
+            url,
+            body,
+        };
+        let mut incoming = self.send(outgoing, request.silence).await?;
+        recording.status(incoming.status);
+        if (200..300).contains(&incoming.status) {
+            return Ok(Exchanged::Answered { incoming, recording });
+        }
+        let words = self.error_body(&mut incoming).await;
+        recording.push(words.as_bytes());
+        Ok(Exchanged::Refused { incoming, words })
+    }
+
+    /// A document of the server, for example its list of models; at most 16 MiB.
+    pub async fn document(&self, path: &str) -> Result<String, ModelError> {
+        let outgoing = Outgoing {
+            method: http::Method::GET,
+            url: self.origin.base_url.join(path),
+            loopback: self.origin.base_url.is_loopback(),
+            headers: self.headers()?,
+            body: bytes::Bytes::new(),
+        };
+        let mut incoming = self.send(outgoing, LIST_SILENCE).await?;
+        if !(200..300).contains(&incoming.status) {
+            let words = self.error_body(&mut incoming).await;
+            return Err(self.refusal(&incoming, &words));
+        }
+        let body = incoming.body.rest(LIST_LIMIT).await;
+        let text = String::from_utf8_lossy(&body).into_owned();
+        if text.trim_start().starts_with('<') {
+            return Err(self.origin.web_page(incoming.status, &text));
+        }
+        Ok(text)
+    }
+
+    /// The words of an answer with an error status.
+    async fn error_body(&self, incoming: &mut Incoming) -> String {
+        String::from_utf8_lossy(&incoming.body.rest(ERROR_BODY_LIMIT).await).into_owned()
+    }
+
+    pub fn refusal(&self, incoming: &Incoming, body: &str) -> ModelError {
+        let location = incoming
+            .headers
+            .get(LOCATION)
+            .and_then(|value| value.to_str().ok());
+        if let Some(location) = location.filter(|_| (300..400).contains(&incoming.status)) {
+            return self.origin.redirect(incoming.status, location);
+        }
+        if body.trim_start().starts_with('<') && matches!(incoming.status, 200..=299 | 403..=405) {
+            return self.origin.web_page(incoming.status, body);
+        }
+        self.origin.status_error(incoming.status, &incoming.headers, body)
+    }
+
+    /// Reads the answer as it streams. An error says what the attempt has used, as far as that is known.
+    pub async fn read<D: Decoder>(
+        &self,
+        incoming: Incoming,
+        decoder: D,
+        request: &ModelRequest,
+        request_bytes: usize,
+        recording: &mut Recording,
+        on_event: &mut (dyn FnMut(ModelEvent) + Send),
+    ) -> Result<Answer, ModelError> {
+        let mut reader = AnswerReader::new(decoder);
+        let status = incoming.status;
+        match self.feed(&mut reader, incoming, recording, on_event).await {
+            Ok(()) => reader
+                .finish(&self.id, &request.model, request_bytes, on_event)
+                .map_err(|failure| self.read_error(status, failure)),
+            Err(mut error) => {
+                error.spent = reader.spent(request_bytes);
+                Err(error)
+            }
+        }
+    }
+
+    async fn feed<D: Decoder>(
+        &self,
+        reader: &mut AnswerReader<D>,
+        mut incoming: Incoming,
+        recording: &mut Recording,
+        on_event: &mut (dyn FnMut(ModelEvent) + Send),
+    ) -> Result<(), ModelError> {
+        loop {
+            match next_bytes(&mut incoming.body, reader.is_finished()).await {
+                Ok(Some(bytes)) => {
+                    recording.push(&bytes);
+                    reader
+                        .push(&bytes, on_event)
+                        .map_err(|failure| self.read_error(incoming.status, failure))?;
+                }
+                Ok(None) => return Ok(()),
+                // The answer was complete; only the end of the connection went wrong.
+                Err(_) if reader.is_finished() => return Ok(()),
+                Err(TransportError::Broken(why)) => {
+                    return Err(self.read_error(incoming.status, ReadFailure::Broken(why)));
+                }
+                Err(failure) => return Err(self.origin.transport_error(&failure)),
+            }
+            if reader.is_done() {
+                incoming.body.drain();
+                return Ok(());
+            }
+        }
+    }
+
+    pub fn read_error(&self, status: u16, failure: ReadFailure) -> ModelError {
+        let label = &self.origin.label;
+        let protocol = |message: String, raw: &str| self.origin.protocol_error(message, raw);
+        match failure {
+            ReadFailure::Decode(DecodeFailure::Server(value)) => self.origin.stream_error(&value),
+            ReadFailure::Decode(DecodeFailure::Unreadable { why, raw }) => protocol(
+                format!("A part of the answer of {label} was not readable: {why}."),
+                &raw,
+            ),
+            ReadFailure::Decode(DecodeFailure::Runaway(why)) => protocol(why.to_string(), ""),
+            ReadFailure::WebPage(text) => self.origin.web_page(status, &text),
+            ReadFailure::TooLarge => protocol(
+                format!("A part of the answer of {label} is larger than 16 MiB."),
+                "",
+            ),
+            ReadFailure::Cut => protocol(format!("The answer of {label} broke off before its end."), ""),
+            ReadFailure::Broken(why) => {
+                protocol(format!("The answer of {label} broke off before its end."), &why)
+            }
+            ReadFailure::Empty(raw) => protocol(format!("{label} sent an empty answer."), &raw),
+        }
+    }
+}
+
+/// The next bytes; after the finish reason with less patience.
+async fn next_bytes(body: &mut Body, finished: bool) -> Result<Option<bytes::Bytes>, TransportError> {
+    if !finished {
+        return body.next().await;
+    }
+    match tokio::time::timeout(AFTER_FINISH.as_duration(), body.next()).await {
+        Ok(bytes) => bytes,
+        Err(_) => Ok(None),
+    }
+}
