@@ -11,6 +11,7 @@
 mod bench;
 mod bindings;
 mod breakages;
+mod catalogue;
 mod check;
 mod cross;
 mod fuzz;
@@ -42,7 +43,8 @@ cargo xtask COMMAND
   simulate [N | --seed S]     run N schedules of the simulation (1,000,000), or replay one
   breakages [FILTER]          break a copy of the rules, one line at a time, and see each breakage caught
   states                      write the table of states in ARCHITECTURE.md from what the rules do
-  bindings                    write the page's TypeScript twins of the protocol";
+  bindings                    write the page's TypeScript twins of the protocol
+  catalogue                   write the catalogue of models anew; needs Python 3.11 with pip, npm and the network once";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -68,6 +70,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["breakages", rest @ ..] => breakages::breakages(rest),
         ["states"] => states::write(),
         ["bindings"] => bindings::write(),
+        ["catalogue"] => catalogue::write(),
         // Started by `test` inside the session bus and the virtual display.
         ["window-session", rest @ ..] => window_session::inside(rest),
         ["help" | "--help" | "-h"] => {
