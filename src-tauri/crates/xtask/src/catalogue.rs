@@ -78,6 +78,9 @@ const NOT_CHAT: &[&str] = &[
     "whisper",
 ];
 
+/// Models that answer hours later, at half the price.
+const BATCH: &str = ":batch";
+
 /// Downloads what is not there yet, and writes the catalogue anew.
 pub fn write() -> Result<()> {
     let folder = workspace::cache()?.join("catalogue");
@@ -179,11 +182,6 @@ fn merged(provider: &str, priced: &[Value], offers: &[Value], models: &[Value]) 
         let (offer, known) = (of(offers), of(models));
         let sources = [listed.or(alias).copied(), offer, known];
         let mut model = listed.map_or_else(Map::new, |row| named(row));
-        fill(
-            provider,
-            &mut model,
-            sources.map(|source| source.unwrap_or(&Value::Null)),
-        );
         let window = if listed.is_some() {
             sources
         } else {
@@ -197,7 +195,13 @@ fn merged(provider: &str, priced: &[Value], offers: &[Value], models: &[Value]) 
         if let Some(window) = window {
             model.insert("window".to_owned(), window.clone());
         }
-        if offer.is_some() || known.is_some() || (model.contains_key("price") && chat(name)) {
+        fill(
+            provider,
+            &mut model,
+            sources.map(|source| source.unwrap_or(&Value::Null)),
+        );
+        let offered = (offer.is_some() || known.is_some()) && !name.ends_with(BATCH);
+        if offered || (model.contains_key("price") && chat(name)) {
             out.insert(name.to_owned(), model);
         }
     }
