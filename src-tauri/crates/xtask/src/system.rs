@@ -111,6 +111,11 @@ static NEEDS: &[Need] = {
         ),
         need(Test, Program(&["xdotool"]), ["xdotool", "xdotool", "xdotool"]),
         need(Test, Program(&["xprop"]), ["x11-utils", "xprop", "xorg-xprop"]),
+        need(
+            Test,
+            Program(&["bwrap"]),
+            ["bubblewrap", "bubblewrap", "bubblewrap"],
+        ),
         need(Test, Program(BROWSERS), ["chromium", "chromium", "chromium"]),
         need(
             Test,

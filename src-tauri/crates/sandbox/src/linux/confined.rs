@@ -10,17 +10,16 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use super::granted::NewFiles;
+use super::machine::Way;
 use super::visible::Visible;
 use super::wire::{Plan, Report, STOP, receive, receive_with, send};
-use super::{helper, plan, reach};
+use super::{bwrap, helper, plan, reach};
 use crate::PathError;
 use crate::around::{Around, Ended, Pipes};
 use crate::command::disk::{self, DiskWatch};
 use crate::command::proxy::Proxy;
 use crate::command::running::{Next, Pump, Signal, Supervision};
-use crate::command::{
-    CommandExit, CommandSpec, HelperProgram, Limit, Network, OutputSink, SandboxError, Tier,
-};
+use crate::command::{CommandExit, CommandSpec, HelperProgram, Limit, Network, OutputSink, SandboxError};
 
 const SETUP_TIME: Duration = Duration::from_secs(20);
 /// After this, a stop no longer waits for the helper to do it.
@@ -44,18 +43,18 @@ struct Running {
 impl Confined {
     pub(super) fn start(
         helper: &HelperProgram,
-        tier: Tier,
+        way: Way,
         mut spec: CommandSpec,
         output: OutputSink,
     ) -> Result<Self, SandboxError> {
-        if tier == Tier::Reduced && spec.network == Network::Asks {
+        if way == Way::Reduced && spec.network == Network::Asks {
             // There is no network of its own whose only way out could be a proxy.
             spec.network = Network::Off;
         }
         // Started first: while it comes up, the project is looked at.
-        let keeper = Keeper::start(helper, tier, &spec, output).map_err(SandboxError::Start)?;
+        let keeper = Keeper::start(helper, way, &spec, output).map_err(SandboxError::Start)?;
         let mut around = Around::before(&spec)?;
-        if tier == Tier::Reduced {
+        if way == Way::Reduced {
             around.keep_contents();
         }
         match Running::launch(keeper, spec, &around) {
@@ -103,8 +102,13 @@ impl Running {
     fn launch(mut keeper: Keeper, spec: CommandSpec, around: &Around) -> Result<Self, SandboxError> {
         let new_files = NewFiles::make(&spec.root, &spec.extra);
         let mut plan = plan::make(&spec, &around.guard, around.caches())?;
-        if keeper.tier == Tier::Reduced {
-            plan = reach::reduce(plan, around.caches()).map_err(SandboxError::State)?;
+        match keeper.way {
+            Way::Own => {}
+            Way::Bwrap { program, layers } => {
+                let by = bwrap::prepare(program, layers, around.caches()).map_err(SandboxError::State)?;
+                plan.bwrap = Some(by);
+            }
+            Way::Reduced => plan = reach::reduce(plan, around.caches()).map_err(SandboxError::State)?,
         }
         let proxy = match greet(&mut keeper.socket, &plan) {
             Ok((Report::Started, listener)) => listener,
@@ -170,11 +174,11 @@ struct Keeper {
     child: Child,
     socket: UnixStream,
     pumps: Vec<Pump>,
-    tier: Tier,
+    way: Way,
 }
 
 impl Keeper {
-    fn start(helper: &HelperProgram, tier: Tier, spec: &CommandSpec, output: OutputSink) -> io::Result<Self> {
+    fn start(helper: &HelperProgram, way: Way, spec: &CommandSpec, output: OutputSink) -> io::Result<Self> {
         let (socket, far) = UnixStream::pair()?;
         let mut command = Command::new(helper.path());
         command
@@ -192,13 +196,13 @@ impl Keeper {
             child: command.spawn()?,
             socket,
             pumps: pipes.pumps,
-            tier,
+            way,
         })
     }
 
     /// Ends the keeper. Without namespaces it has to end the others first, and does so when its socket does.
     fn ask(&mut self) {
-        if self.tier == Tier::Reduced {
+        if self.way == Way::Reduced {
             let _ = self.socket.shutdown(std::net::Shutdown::Write);
         } else {
             let _ = self.child.kill();

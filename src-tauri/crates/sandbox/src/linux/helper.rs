@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixStream;
 
 use super::wire::{Plan, Report, receive, send};
-use super::{init, reduced, sys, view};
+use super::{bwrap, init, outer, reduced, sys, view};
 
 /// The name this program is started under to be the helper.
 pub(super) const NAME: &str = "paddock-sandbox";
@@ -32,8 +32,15 @@ impl<T> Step<T> for io::Result<T> {
 
 /// Runs the helper when this process was started as one; does not return then.
 pub(crate) fn run_if_asked() {
-    if std::env::args_os().next().is_some_and(|name| name == NAME) {
+    let mut words = std::env::args_os();
+    let Some(name) = words.next() else { return };
+    if name == NAME {
         sys::exit_now(keep());
+    }
+    if name == bwrap::INSIDE {
+        sys::exit_now(outer::live_inside(
+            words.filter_map(|word| word.into_string().ok()),
+        ));
     }
 }
 
@@ -52,6 +59,9 @@ fn keep() -> i32 {
     };
     if plan.reduced.is_some() {
         return reduced::keep(&plan, socket);
+    }
+    if let Some(by) = &plan.bwrap {
+        return outer::keep(&plan, by, socket);
     }
     let child = match enter_namespaces(&plan) {
         Ok(()) => sys::fork().step("starting pid 1"),

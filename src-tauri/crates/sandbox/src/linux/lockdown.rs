@@ -66,8 +66,9 @@ fn close(plan: &Plan) -> Result<(), Failure> {
     }
     // Compiled before: the filters below forbid nothing that compiling needs, but a failure must come early.
     let filters = filter::programs(is_reduced, plan.host_network).step("compiling the call filter")?;
-    // An ordinary account has none outside of namespaces, and may not even say so.
-    if is_root || !is_reduced {
+    // An ordinary account has none outside of namespaces, and may not even say so; where another program made them they
+    // are gone already.
+    if plan.bwrap.is_none() && (is_root || !is_reduced) {
         sys::drop_capabilities().step("dropping privileges")?;
     }
     sys::no_new_privileges().step("dropping privileges")?;

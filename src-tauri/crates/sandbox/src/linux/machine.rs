@@ -4,6 +4,7 @@ use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use super::bwrap;
 use super::confined::Confined;
 use crate::ProjectRoot;
 use crate::around::on_own_thread;
@@ -13,22 +14,37 @@ use crate::command::{
     StateDir, Tier, Unconfined,
 };
 
+/// How commands are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// In namespaces and mounts that the helper makes itself.
+    Own,
+    /// In the same ones, made by a program of the system that may.
+    Bwrap {
+        program: &'static str,
+        /// Whether it can layer folders.
+        layers: bool,
+    },
+    /// Without any, by Landlock and call filters.
+    Reduced,
+}
+
 /// Commands in namespaces, where this machine lets an ordinary account make them.
 pub(crate) struct LinuxConfinement {
     helper: HelperProgram,
-    facts: OnceLock<SandboxFacts>,
+    found: OnceLock<(Option<Way>, SandboxFacts)>,
 }
 
 impl LinuxConfinement {
     pub(crate) fn new(helper: HelperProgram) -> Self {
         Self {
             helper,
-            facts: OnceLock::new(),
+            found: OnceLock::new(),
         }
     }
 
     /// Runs one command for real, in a project of its own.
-    fn probe(&self, tier: Tier) -> Result<(), SandboxError> {
+    fn probe(&self, way: Way) -> Result<(), SandboxError> {
         let place = TrialFolder::make().map_err(SandboxError::State)?;
         let project = place.0.join("project");
         std::fs::create_dir(&project).map_err(SandboxError::State)?;
@@ -36,12 +52,12 @@ impl LinuxConfinement {
             ProjectRoot::open(&project).map_err(|error| SandboxError::State(io::Error::other(error)))?;
         // What is written beside must not come to be there, what is written inside must; and in namespaces the command
         // must be among its own.
-        let alone = if tier == Tier::Full { "[ $$ = 2 ] && " } else { "" };
+        let alone = if way == Way::Reduced { "" } else { "[ $$ = 2 ] && " };
         let line = format!("{alone}: >inside && {{ (: >../beside) 2>/dev/null; exit 0; }}");
         let mut spec = CommandSpec::shell(root, StateDir::new(place.0.join("state")), line);
         spec.time_limit = Some(Duration::from_secs(10));
         let (sink, _output) = tokio::sync::mpsc::channel(16);
-        let end = self.run(tier, spec, sink)?.wait_blocking();
+        let end = self.run(way, spec, sink)?.wait_blocking();
         if end.exit.is_success() && project.join("inside").exists() && !place.0.join("beside").exists() {
             return Ok(());
         }
@@ -52,36 +68,57 @@ impl LinuxConfinement {
         })
     }
 
-    fn run(&self, tier: Tier, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
+    /// The best way that works here, and what it holds.
+    fn found(&self) -> &(Option<Way>, SandboxFacts) {
+        self.found.get_or_init(|| {
+            let Err(why_not_own) = self.probe(Way::Own) else {
+                return (Some(Way::Own), full());
+            };
+            if let Some(program) = bwrap::program() {
+                let layers = bwrap::can_layer(program);
+                let way = Way::Bwrap { program, layers };
+                if self.probe(way).is_ok() {
+                    return (Some(way), by_bwrap(layers));
+                }
+            }
+            match self.probe(Way::Reduced) {
+                Ok(()) => (Some(Way::Reduced), reduced(&why_not_own)),
+                Err(_) => (None, none(&why_not_own)),
+            }
+        })
+    }
+
+    fn run(&self, way: Way, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
         let helper = self.helper.clone();
-        on_own_thread(
-            spec,
-            move |spec| Confined::start(&helper, tier, spec, output),
-            Confined::supervise,
-        )
+        let start = move |spec: CommandSpec| match way {
+            // Some file systems cannot be layered.
+            Way::Bwrap {
+                program,
+                layers: true,
+            } => {
+                let without = Way::Bwrap {
+                    program,
+                    layers: false,
+                };
+                Confined::start(&helper, way, spec.clone(), output.clone())
+                    .or_else(|_| Confined::start(&helper, without, spec, output))
+            }
+            way => Confined::start(&helper, way, spec, output),
+        };
+        on_own_thread(spec, start, Confined::supervise)
     }
 }
 
 impl Confinement for LinuxConfinement {
     fn facts(&self) -> SandboxFacts {
-        self.facts
-            .get_or_init(|| match self.probe(Tier::Full) {
-                Ok(()) => full(),
-                Err(why_not_full) => match self.probe(Tier::Reduced) {
-                    Ok(()) => reduced(&why_not_full),
-                    Err(_) => none(&why_not_full),
-                },
-            })
-            .clone()
+        self.found().1.clone()
     }
 
     fn start(&self, spec: CommandSpec, output: OutputSink) -> Result<RunningCommand, SandboxError> {
-        let facts = self.facts();
-        match facts.tier {
-            Tier::None => {
-                Unconfined::new(facts.gaps.first().cloned().unwrap_or_default()).start(spec, output)
-            }
-            tier => self.run(tier, spec, output),
+        let (way, facts) = self.found();
+        match way {
+            None => Unconfined::new(facts.gaps.first().cloned().unwrap_or_default()).start(spec, output),
+            Some(way) => self.run(*way, spec, output),
         }
     }
 }
@@ -105,6 +142,22 @@ fn full() -> SandboxFacts {
         ]),
         remedy: None,
     }
+}
+
+/// The same walls, made by a program of the system; the little that differs is said.
+fn by_bwrap(layers: bool) -> SandboxFacts {
+    let mut facts = full();
+    facts
+        .summary
+        .push_str(" The walls are made by the system's bubblewrap.");
+    if !layers {
+        facts.gaps.push(
+            "This version of bubblewrap cannot layer folders: what you downloaded with cargo, npm and the like before is \
+             not seen, so each project downloads it once more."
+                .into(),
+        );
+    }
+    facts
 }
 
 fn reduced(error: &SandboxError) -> SandboxFacts {

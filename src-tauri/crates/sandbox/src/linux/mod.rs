@@ -2,6 +2,7 @@
 //! that works here is found out by doing it once, never by reading settings; where it does not, commands run unconfined
 //! and the facts say so.
 
+mod bwrap;
 mod confined;
 mod filter;
 mod granted;
@@ -9,6 +10,7 @@ mod helper;
 mod init;
 mod lockdown;
 mod machine;
+mod outer;
 mod plan;
 mod reach;
 mod reduced;

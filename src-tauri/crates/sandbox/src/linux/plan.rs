@@ -87,6 +87,7 @@ pub(super) fn make(spec: &CommandSpec, guard: &Guard, caches: &Path) -> Result<P
         places,
         masked: unreadable_settings().to_vec(),
         reduced: None,
+        bwrap: None,
         host_network: spec.network == Network::Host,
         proxy_port,
         programs,

@@ -158,6 +158,18 @@ pub(super) fn drop_capabilities() -> io::Result<()> {
     check_call(unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) }).map(|_| ())
 }
 
+/// Whether this process has no capability left, and none that a program it executes as uid 0 could get.
+pub(super) fn is_without_privileges() -> io::Result<bool> {
+    let facts = std::fs::read_to_string("/proc/self/status")?;
+    let sets: Vec<&str> = facts
+        .lines()
+        .filter_map(|line| line.strip_prefix("Cap")?.split_once(":\t"))
+        .filter(|(name, _)| *name != "Bnd" || ids().0 == 0)
+        .map(|(_, value)| value)
+        .collect();
+    Ok(sets.len() >= 4 && sets.iter().all(|set| set.bytes().all(|digit| digit == b'0')))
+}
+
 pub(super) fn limit(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
     // SAFETY: `old` is valid for writing, `new` for reading.
     unsafe {
@@ -271,16 +283,21 @@ pub(super) fn duplicate_to(descriptor: BorrowedFd<'_>, number: RawFd) -> io::Res
     check(unsafe { libc::dup2(descriptor.as_raw_fd(), number) }).map(|_| ())
 }
 
-/// Takes over standard input as an owned descriptor that is not inherited.
-pub(super) fn take_standard_input() -> io::Result<OwnedFd> {
+/// A copy of an inherited descriptor, by number, that is owned and not inherited.
+pub(super) fn take(number: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: the new descriptor is owned by nobody else.
     unsafe {
         Ok(OwnedFd::from_raw_fd(check(libc::fcntl(
-            0,
+            number,
             libc::F_DUPFD_CLOEXEC,
             3,
         ))?))
     }
+}
+
+/// Takes over standard input as an owned descriptor that is not inherited.
+pub(super) fn take_standard_input() -> io::Result<OwnedFd> {
+    take(0)
 }
 
 /// A descriptor that becomes readable when a child ends. The signal is blocked from now on.

@@ -15,11 +15,11 @@ use super::wire::{Content, Plan, Project};
 const HIDDEN_FILE: &str = ".hidden-file";
 const HIDDEN_FOLDER: &str = ".hidden-folder";
 /// Bytes that the private places in memory may hold at least.
-const MIN_PRIVATE: u64 = 64 * 1024 * 1024;
+pub(super) const MIN_PRIVATE: u64 = 64 * 1024 * 1024;
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 /// Kernel settings that a program with the account of root could still write.
-const KERNEL_SETTINGS: &[&str] = &["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"];
-const KERNEL_SECRETS: &[&str] = &[
+pub(super) const KERNEL_SETTINGS: &[&str] = &["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"];
+pub(super) const KERNEL_SECRETS: &[&str] = &[
     "kcore",
     "keys",
     "key-users",
@@ -96,7 +96,7 @@ fn open(path: &str, flags: OFlags) -> io::Result<OwnedFd> {
 }
 
 /// Opens a path below a folder; no link is followed.
-fn open_in(folder: &OwnedFd, path: &str) -> io::Result<OwnedFd> {
+pub(super) fn open_in(folder: &OwnedFd, path: &str) -> io::Result<OwnedFd> {
     let path = path.trim_start_matches('/');
     let path = if path.is_empty() { "." } else { path };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
@@ -376,7 +376,7 @@ fn attach_on_itself(folder: &OwnedFd, path: &str, attributes: u64) -> io::Result
     sys::attach(copy.as_fd(), handle.as_fd())
 }
 
-fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub(super) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         result => result.map(Some),

@@ -33,6 +33,8 @@ pub(super) struct Plan {
     pub(super) masked: Vec<String>,
     /// Set where no namespaces can be made: what may be reached is then listed here, and nothing else holds.
     pub(super) reduced: Option<Reachable>,
+    /// Set where another program has to make the namespaces and mounts.
+    pub(super) bwrap: Option<ByBwrap>,
     pub(super) host_network: bool,
     /// The port of the own loopback where the proxy listens, when there is one.
     pub(super) proxy_port: Option<u16>,
@@ -41,6 +43,16 @@ pub(super) struct Plan {
     pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<String>,
     pub(super) limits: ResourceLimits,
+}
+
+/// The program that makes the walls, and what it lays over what is hidden.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ByBwrap {
+    pub(super) program: String,
+    pub(super) hidden_file: String,
+    pub(super) hidden_folder: String,
+    /// Whether it can layer folders.
+    pub(super) layers: bool,
 }
 
 /// Files and folders that a command may reach by the account's own rights.

@@ -4,13 +4,13 @@
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::battery::Escape;
-use crate::reduced;
 use crate::targets::Targets;
+use crate::{bwrap, reduced};
 use libtest_mimic::{Arguments, Failed, Trial};
 use paddock_sandbox::{
     CommandEnd, CommandExit, CommandSpec, Confinement, HelperProgram, OutputChunk, ProjectRoot,
@@ -18,7 +18,7 @@ use paddock_sandbox::{
 };
 
 /// An account without rights that exists everywhere.
-const NOBODY: u32 = 65_534;
+pub const NOBODY: u32 = 65_534;
 
 /// A named test.
 pub type Case = (&'static str, fn(&Bed));
@@ -69,6 +69,7 @@ pub fn run(groups: &[&[Case]], escapes: impl Iterator<Item = Escape>) -> ExitCod
         let again = move || run_again(&again, own_account(), true).map_err(Failed::from);
         trials.push(Trial::test(name, again));
     }
+    trials.extend(bwrap::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -94,7 +95,7 @@ pub fn is_root() -> bool {
     own_account() == 0
 }
 
-fn own_account() -> u32 {
+pub fn own_account() -> u32 {
     std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").unwrap())
 }
 
@@ -105,6 +106,25 @@ fn run_as_nobody(case: &str) -> Result<(), String> {
 /// Runs one case in a copy of this program as an account, maybe one that can make no namespaces; what it said where it
 /// failed.
 fn run_again(case: &str, account: u32, is_reduced: bool) -> Result<(), String> {
+    let copy = copy_of_this_program(account, is_reduced.then_some(reduced::ALL));
+    let output = copy.run(&[case, "--exact", "--nocapture"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    // A name that matches nothing would succeed too.
+    if output.status.success() && said.contains("1 passed") {
+        return Ok(());
+    }
+    Err(format!("{said}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// This program, where an account can reach it, with a home of that account.
+pub struct OwnCopy {
+    place: tempfile::TempDir,
+    account: u32,
+    /// Which namespaces it takes from itself.
+    without: Option<&'static str>,
+}
+
+pub fn copy_of_this_program(account: u32, without: Option<&'static str>) -> OwnCopy {
     let place = tempfile::Builder::new()
         .prefix("paddock-nobody-")
         .tempdir()
@@ -119,27 +139,33 @@ fn run_again(case: &str, account: u32, is_reduced: bool) -> Result<(), String> {
     assert!(copy.status().unwrap().success());
     let home = place.path().join("home");
     fs::create_dir(&home).unwrap();
-    let mut run = Command::new(&program);
     if is_root() {
         std::os::unix::fs::chown(&home, Some(account), Some(account)).unwrap();
-        run.uid(account).gid(account);
     }
-    let output = run
-        .args([case, "--exact", "--nocapture"])
-        .env_clear()
-        .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")])
-        .env("TMPDIR", place.path())
-        .env("HOME", &home)
-        .current_dir(place.path())
-        .envs(is_reduced.then_some((reduced::SWITCH, "1")))
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    // A name that matches nothing would succeed too.
-    if output.status.success() && said.contains("1 passed") {
-        return Ok(());
+    OwnCopy {
+        place,
+        account,
+        without,
     }
-    Err(format!("{said}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+impl OwnCopy {
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        let place = self.place.path();
+        let mut run = Command::new(place.join("confined"));
+        if is_root() {
+            run.uid(self.account).gid(self.account);
+        }
+        run.args(arguments)
+            .env_clear()
+            .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")])
+            .env("TMPDIR", place)
+            .env("HOME", place.join("home"))
+            .current_dir(place)
+            .envs(self.without.map(|without| (reduced::SWITCH, without)))
+            .output()
+            .unwrap()
+    }
 }
 
 /// One case's world.

@@ -11,6 +11,8 @@ mod battery;
 #[cfg(target_os = "linux")]
 mod bed;
 #[cfg(target_os = "linux")]
+mod bwrap;
+#[cfg(target_os = "linux")]
 mod ends;
 #[cfg(target_os = "linux")]
 mod escapes;
@@ -33,6 +35,7 @@ fn main() -> std::process::ExitCode {
     reduced::give_up_namespaces_if_asked();
     bed::act_as_app_if_asked();
     let groups: &[&[bed::Case]] = &[
+        bwrap::CASES,
         escapes::CASES,
         ends::CASES,
         leftovers::CASES,

@@ -7,8 +7,11 @@ use paddock_sandbox::{Tier, TrialOutcome};
 use crate::bed::{Bed, Case};
 use crate::{battery, ends, work};
 
-/// The name of the variable that makes a copy of this program take namespaces from itself.
+/// The name of the variable that makes a copy of this program take namespaces from itself: `ALL`, or only those it would
+/// make in the way it does, `OWN`, so that other programs can still make them.
 pub const SWITCH: &str = "PADDOCK_TEST_WITHOUT_NAMESPACES";
+pub const ALL: &str = "all";
+pub const OWN: &str = "own";
 
 /// Cases of other groups that hold here too.
 const SHARED: &[&str] = &[
@@ -41,7 +44,7 @@ const SHARED: &[&str] = &[
     "work_archives",
 ];
 
-const OWN: &[Case] = &[
+const CASES: &[Case] = &[
     ("facts", facts),
     ("battery", battery),
     ("proof", proof),
@@ -56,7 +59,7 @@ pub fn cases() -> impl Iterator<Item = Case> {
         .iter()
         .chain(work::CASES)
         .filter(|(name, _)| SHARED.contains(name));
-    OWN.iter().chain(shared).copied()
+    CASES.iter().chain(shared).copied()
 }
 
 /// Makes no namespaces possible for this process and what it starts, when it was asked to.
@@ -65,25 +68,24 @@ pub fn give_up_namespaces_if_asked() {
         BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
         SeccompRule,
     };
-    if std::env::var_os(SWITCH).is_none() {
-        return;
-    }
-    let flag = u64::from(libc::CLONE_NEWUSER.unsigned_abs());
-    let new_account_space = |argument| {
-        let set = SeccompCondition::new(
-            argument,
-            SeccompCmpArgLen::Dword,
-            SeccompCmpOp::MaskedEq(flag),
-            flag,
-        );
+    let calls = match std::env::var(SWITCH).as_deref() {
+        Ok(ALL) => vec![
+            (libc::SYS_unshare, libc::CLONE_NEWUSER),
+            (libc::SYS_clone, libc::CLONE_NEWUSER),
+        ],
+        // The helper takes all of them with one call of this kind, bubblewrap with one of another kind.
+        Ok(OWN) => vec![(libc::SYS_unshare, libc::CLONE_NEWUSER | libc::CLONE_NEWPID)],
+        _ => return,
+    };
+    let refused = |flags: i32| {
+        let flags = u64::from(flags.unsigned_abs());
+        let compare = SeccompCmpOp::MaskedEq(flags);
+        let set = SeccompCondition::new(0, SeccompCmpArgLen::Dword, compare, flags);
         vec![SeccompRule::new(vec![set.unwrap()]).unwrap()]
     };
-    let rules = [
-        (libc::SYS_unshare, new_account_space(0)),
-        (libc::SYS_clone, new_account_space(0)),
-    ];
+    let rules = calls.into_iter().map(|(call, flags)| (call, refused(flags)));
     let filter = SeccompFilter::new(
-        rules.into_iter().collect(),
+        rules.collect(),
         SeccompAction::Allow,
         SeccompAction::Errno(libc::EPERM.unsigned_abs()),
         std::env::consts::ARCH.try_into().unwrap(),
