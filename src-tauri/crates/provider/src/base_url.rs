@@ -118,9 +118,15 @@ impl BaseUrl {
         self.url.path().len() > 1
     }
 
+    /// The address of a path below this one; what follows a question mark in it is its query.
     pub(crate) fn join(&self, path: &str) -> Url {
+        let (path, query) = match path.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (path, None),
+        };
         let mut url = self.url.clone();
         url.set_path(&format!("{}/{path}", self.url.path().trim_end_matches('/')));
+        url.set_query(query);
         url
     }
 }
@@ -159,6 +165,10 @@ mod tests {
         assert_eq!(
             base.join("chat/completions").as_str(),
             "https://h/a/v1/chat/completions"
+        );
+        assert_eq!(
+            base.join("models/m%3Fx:stream?alt=sse&pageToken=a%2B").as_str(),
+            "https://h/a/v1/models/m%3Fx:stream?alt=sse&pageToken=a%2B"
         );
     }
 
