@@ -4,6 +4,7 @@
 //! money; 400: too long, a refused parameter, a broken history). Keys never get into a text.
 
 use crate::http::TransportError;
+use crate::network::LinkFailure;
 use crate::retry_after::retry_after;
 use crate::{BaseUrl, Secret};
 use http::HeaderMap;
@@ -130,30 +131,17 @@ impl Origin {
     pub fn transport_error(&self, failure: &TransportError) -> ModelError {
         use ModelErrorKind::*;
         let host = self.base_url.host();
-        let (kind, message, hint) = match failure {
-            TransportError::Refused if self.base_url.is_loopback() => (
+        let (kind, message, hint, retryable) = match failure {
+            TransportError::Link(LinkFailure::Refused { .. }) if self.base_url.is_loopback() => (
                 Network,
                 format!(
                     "Nothing answers at {}: is the local server running?",
                     self.base_url
                 ),
                 format!("Start {} and try again, or correct the address.", self.label),
+                true,
             ),
-            TransportError::Refused => (
-                Network,
-                format!("{host} refused the connection."),
-                "Check the address, and whether the server is up.".into(),
-            ),
-            TransportError::NameNotFound(_) => (
-                Network,
-                format!("No connection: the name {host} was not found."),
-                "Check the network and the address.".into(),
-            ),
-            TransportError::ConnectTimeout => (
-                Network,
-                format!("No connection to {host} within 10 seconds."),
-                "Check the network, a proxy or firewall, and the address.".into(),
-            ),
+            TransportError::Link(failure) => (Network, failure.says(), failure.remedy(), failure.may_pass()),
             TransportError::Silence(limit) => (
                 Timeout,
                 format!(
@@ -166,32 +154,25 @@ impl Origin {
                 } else {
                     "Try again, or raise the limit.".into()
                 },
-            ),
-            TransportError::Certificate(_) => (
-                Network,
-                format!("The connection is not trusted: the certificate of {host} could not be checked."),
-                "Company networks often need an extra certificate: SSL_CERT_FILE can name it.".into(),
-            ),
-            TransportError::Proxy(_) => (
-                Network,
-                "The proxy does not answer or refused.".into(),
-                "Check HTTPS_PROXY, or add the host to NO_PROXY.".into(),
+                true,
             ),
             TransportError::Broken(_) => (
                 Network,
                 format!("The connection to {host} broke off."),
                 "Try again.".into(),
+                true,
             ),
-            TransportError::Setup(_) => (
-                Network,
-                "No secure connection could be prepared.".into(),
-                "The details say what is missing on this system.".into(),
+            TransportError::Unwritable(_) => (
+                BadRequest,
+                format!("The request to {host} could not be written."),
+                "Check the address.".into(),
+                false,
             ),
         };
         let mut error = ModelError::new(kind, message);
         error.hint = Some(hint);
         error.details = self.details(&failure.to_string());
-        error.retryable = !matches!(failure, TransportError::Certificate(_) | TransportError::Setup(_));
+        error.retryable = retryable;
         error
     }
 

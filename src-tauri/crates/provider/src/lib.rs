@@ -12,6 +12,7 @@ mod failure;
 mod http;
 mod loose_json;
 mod model;
+mod network;
 mod reading;
 mod recording;
 mod retry_after;
@@ -27,7 +28,11 @@ pub use dialect::{
     BrokenCall, PROMPT_LIMIT, TextCall, TextCallProblem, TextCalls, TextPart, enhanced_prompt, form,
     read_text_calls,
 };
+pub use http::test_connection;
 pub use model::*;
+pub use network::{
+    CertificateFacts, Exceptions, Network, NetworkConfig, ProxyAddress, ProxyChoice, ProxyLogin, Variables,
+};
 pub use scripted::{Script, ScriptError, ScriptPace, ScriptedProvider, lay_out_sample_project};
 pub use secret::Secret;
 pub use server::ServerConfig;

@@ -7,7 +7,7 @@ use crate::failure::Origin;
 use crate::http::{Body, Http, Incoming, Outgoing, TransportError};
 use crate::reading::{AnswerReader, DecodeFailure, Decoder, ReadFailure};
 use crate::recording::Recording;
-use crate::{Answer, BaseUrl, ModelEvent, ModelRequest, Secret};
+use crate::{Answer, BaseUrl, ModelEvent, ModelRequest, Network, Secret};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use paddock_protocol::{Millis, ModelError, ModelErrorKind, ProviderId};
 
@@ -34,6 +34,8 @@ pub struct ServerConfig {
     pub local: bool,
     /// Further headers of every request: name and value.
     pub headers: Vec<(String, String)>,
+    /// The way to it.
+    pub network: Network,
 }
 
 /// How a protocol sends the key.
@@ -80,7 +82,7 @@ impl Server {
                 key_origin: config.key_origin,
                 local: config.local,
             },
-            http: Http::new(),
+            http: Http::new(config.network),
             key_header,
             headers: fixed.chain(config.headers).collect(),
         }
@@ -142,7 +144,6 @@ impl Server {
         let mut recording = Recording::new(request.record.as_ref(), address, &body);
         let outgoing = Outgoing {
             method: http::Method::POST,
-            loopback: self.origin.base_url.is_loopback(),
             headers: self.headers()?,
             url,
             body,
@@ -162,7 +163,6 @@ impl Server {
         let outgoing = Outgoing {
             method: http::Method::GET,
             url: self.origin.base_url.join(path),
-            loopback: self.origin.base_url.is_loopback(),
             headers: self.headers()?,
             body: bytes::Bytes::new(),
         };

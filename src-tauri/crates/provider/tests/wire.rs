@@ -20,6 +20,7 @@ fn provider(base_url: &str) -> ChatProvider {
         key_origin: "from TEST_KEY".into(),
         local: true,
         headers: Vec::new(),
+        network: Network::default(),
     })
 }
 
@@ -525,6 +526,7 @@ async fn a_key_that_no_header_can_carry_is_an_error_before_anything_is_sent() {
         key_origin: String::new(),
         local: false,
         headers: Vec::new(),
+        network: Network::default(),
     };
     let error = sample(&ChatProvider::new(config.clone())).await.0.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Auth);

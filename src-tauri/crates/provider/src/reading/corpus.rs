@@ -3,7 +3,7 @@
 
 use super::{AnswerReader, Decoder, ToolNames};
 use crate::server::{KeyHeader, Server};
-use crate::{Answer, AnswerPart, BaseUrl, CallArguments, ModelEvent, ServerConfig, ToolSpec};
+use crate::{Answer, AnswerPart, BaseUrl, CallArguments, ModelEvent, Network, ServerConfig, ToolSpec};
 use paddock_protocol::{ModelError, ProviderId};
 use serde_json::{Value, json};
 use std::fs;
@@ -35,6 +35,7 @@ fn server() -> Server {
         key_origin: String::new(),
         local: true,
         headers: Vec::new(),
+        network: Network::default(),
     };
     Server::new(config, KeyHeader::Bearer, &[])
 }
