@@ -21,6 +21,7 @@ mod scripted;
 mod secret;
 mod server;
 mod sse;
+mod writing;
 
 pub use base_url::BaseUrl;
 pub use chat::ChatProvider;

@@ -1,7 +1,7 @@
 //! A Chat Completions stream, or a whole answer, decoded into the neutral answer.
 
 use super::chunk;
-use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames, parse};
+use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames, parse, usage_of};
 use crate::sse::SseEvent;
 use crate::{Answer, ModelEvent, ToolSpec};
 use paddock_protocol::{CallFormat, ProviderId, Usage};
@@ -32,7 +32,7 @@ impl<'a> ChatDecoder<'a> {
             return Err(DecodeFailure::Server(error.clone()));
         }
         // Counts are cumulative where they come more than once.
-        self.assembly.usage = chunk::usage_of(value).or(self.assembly.usage);
+        self.assembly.usage = usage_of(value).or(self.assembly.usage);
         let Some(choice) = value.get("choices").and_then(|choices| choices.get(0)) else {
             return Ok(());
         };

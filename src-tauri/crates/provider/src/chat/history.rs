@@ -7,15 +7,13 @@
 use super::quirks::Quirks;
 use crate::dialect::{Speaker, conversation};
 use crate::reading::ToolNames;
+use crate::writing::{CallIds, legal_arguments, result_text, results_of};
 use crate::{AgentPart, CallResult, Message, ModelRequest};
 use paddock_protocol::{CallFormat, Opaque, ProviderId};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-/// Result of a call that has none.
-const INTERRUPTED: &str = "Interrupted before it gave a result; its outcome is unknown.";
 /// Stands between results of tools and a message of the user, where a template wants an answer there.
 const FILLER: &str = "Understood.";
 
@@ -109,7 +107,7 @@ impl HistoryWriter<'_> {
 
     /// Calls and results as the protocol has them.
     fn native<'a>(&self, request: &'a ModelRequest, out: &mut Vec<WireMessage<'a>>) {
-        let mut ids = Ids::new(self.quirks.short_ids);
+        let mut ids = CallIds::new(self.quirks.short_ids);
         let mut messages = request.messages.iter().peekable();
         while let Some(message) = messages.next() {
             match message {
@@ -146,7 +144,7 @@ impl HistoryWriter<'_> {
         parts: &'a [AgentPart],
         results: &'a [CallResult],
         model: &str,
-        ids: &mut Ids,
+        ids: &mut CallIds,
         out: &mut Vec<WireMessage<'a>>,
     ) {
         let mut message = WireMessage::new("assistant", "");
@@ -200,27 +198,9 @@ impl HistoryWriter<'_> {
         results: &'a [CallResult],
         out: &mut Vec<WireMessage<'a>>,
     ) {
-        let mut used = vec![false; results.len()];
-        for (id, wire_id) in asked {
-            let found = results
-                .iter()
-                .enumerate()
-                .find(|(index, result)| !used[*index] && result.id == *id)
-                .map(|(index, _)| index);
-            let text = match found {
-                Some(index) => {
-                    used[index] = true;
-                    results[index].text.as_str()
-                }
-                None => INTERRUPTED,
-            };
-            // Some templates refuse an empty result.
-            let text = if text.trim().is_empty() {
-                "(no output)"
-            } else {
-                text
-            };
-            let mut message = WireMessage::new("tool", text);
+        let ids: Vec<&str> = asked.iter().map(|(id, _)| *id).collect();
+        for ((_, wire_id), result) in asked.iter().zip(results_of(&ids, results)) {
+            let mut message = WireMessage::new("tool", result_text(result));
             message.tool_call_id = Some(wire_id.clone());
             out.push(message);
         }
@@ -244,74 +224,4 @@ impl HistoryWriter<'_> {
             _ => {}
         }
     }
-}
-
-/// Arguments as they were written; where they are no JSON object, an object that holds them, because servers read them.
-fn legal_arguments(arguments: &str) -> Cow<'_, str> {
-    if arguments.trim().is_empty() {
-        return Cow::Borrowed("{}");
-    }
-    let is_object = arguments.trim_start().starts_with('{')
-        && serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok();
-    if is_object {
-        return Cow::Borrowed(arguments);
-    }
-    let kept: String = arguments.chars().take(2_000).collect();
-    Cow::Owned(serde_json::json!({ "not_valid_json": kept }).to_string())
-}
-
-/// Ids of calls on the wire: the given one where it is legal and new, otherwise a made one.
-struct Ids {
-    short: bool,
-    count: u64,
-    used: HashSet<String>,
-}
-
-impl Ids {
-    fn new(short: bool) -> Self {
-        Self {
-            short,
-            count: 0,
-            used: HashSet::new(),
-        }
-    }
-
-    fn next(&mut self, id: &str) -> String {
-        self.count += 1;
-        let legal = if self.short {
-            id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric())
-        } else {
-            (1..=40).contains(&id.len())
-                && id
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
-        };
-        if legal && self.used.insert(id.to_string()) {
-            return id.to_string();
-        }
-        let mut seed = self.count;
-        loop {
-            let made = nine_characters(id, seed);
-            if self.used.insert(made.clone()) {
-                return made;
-            }
-            seed += 1_000_000;
-        }
-    }
-}
-
-/// Nine letters and digits made of an id and its place in the history: the same in every request.
-fn nine_characters(id: &str, seed: u64) -> String {
-    const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in id.bytes().chain(seed.to_le_bytes()) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    (0..9)
-        .map(|_| {
-            let letter = LETTERS[(hash % 62) as usize] as char;
-            hash /= 62;
-            letter
-        })
-        .collect()
 }

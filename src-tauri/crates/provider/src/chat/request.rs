@@ -4,11 +4,12 @@ use super::history::{HistoryWriter, WireMessage};
 use super::quirks::{Quirks, TokenField};
 use crate::dialect::stop_sequences;
 use crate::reading::ToolNames;
+use crate::writing::{drop_patterns, object_schema};
 use crate::{ModelRequest, ToolSpec};
 use bytes::Bytes;
 use paddock_protocol::{CallFormat, ProviderId};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 #[derive(Serialize)]
 struct WireRequest<'a> {
@@ -97,38 +98,12 @@ fn native_tools(request: &ModelRequest) -> &[ToolSpec] {
     }
 }
 
-/// The schema as all servers take it: an object with `properties`, also when there are none.
 fn schema(tool: &ToolSpec, quirks: &Quirks) -> Value {
-    let mut schema = match &tool.parameters {
-        Value::Object(_) => tool.parameters.clone(),
-        _ => json!({}),
-    };
-    if let Some(map) = schema.as_object_mut() {
-        map.entry("type").or_insert_with(|| json!("object"));
-        map.entry("properties").or_insert_with(|| json!({}));
-        map.remove("$schema");
-    }
+    let mut schema = object_schema(&tool.parameters);
     if quirks.plain_schemas {
         drop_patterns(&mut schema);
     }
     schema
-}
-
-/// Removes `pattern` and `format` where they are rules, not where they are names of properties.
-fn drop_patterns(schema: &mut Value) {
-    match schema {
-        Value::Object(map) => {
-            if map.get("pattern").is_some_and(Value::is_string) {
-                map.remove("pattern");
-            }
-            if map.get("format").is_some_and(Value::is_string) {
-                map.remove("format");
-            }
-            map.values_mut().for_each(drop_patterns);
-        }
-        Value::Array(list) => list.iter_mut().for_each(drop_patterns),
-        _ => {}
-    }
 }
 
 #[cfg(test)]
@@ -136,6 +111,7 @@ mod tests {
     use super::*;
     use crate::{AgentPart, CallResult, Message};
     use paddock_protocol::{Millis, Opaque};
+    use serde_json::json;
 
     fn call(id: &str, name: &str, arguments: &str) -> AgentPart {
         AgentPart::Call {

@@ -3,12 +3,10 @@
 
 use super::RESULT_MARK;
 use super::example::written;
+use crate::writing::{result_text, results_of};
 use crate::{AgentPart, CallResult, Message};
 use paddock_protocol::CallFormat;
 use serde::de::IgnoredAny;
-
-/// Result of a call that has none.
-const INTERRUPTED: &str = "Interrupted before it gave a result; its outcome is unknown.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaker {
@@ -91,24 +89,14 @@ fn results_text(parts: &[AgentPart], results: &[CallResult]) -> String {
             _ => None,
         })
         .collect();
-    let mut used = vec![false; results.len()];
+    let ids: Vec<&str> = calls.iter().map(|(id, _)| *id).collect();
     let mut texts = Vec::with_capacity(calls.len());
-    for (number, (id, name)) in calls.iter().enumerate() {
-        let found = results
-            .iter()
-            .enumerate()
-            .find(|(at, result)| !used[*at] && result.id == *id);
-        if let Some((at, _)) = found {
-            used[at] = true;
-        }
-        let (text, outcome) = match found {
-            Some((_, result)) => (result.text.trim_end(), if result.ok { "ok" } else { "failed" }),
-            None => (INTERRUPTED, "unknown"),
-        };
-        let text = if text.trim().is_empty() {
-            "(no output)"
-        } else {
-            text
+    for (number, ((_, name), result)) in calls.iter().zip(results_of(&ids, results)).enumerate() {
+        let text = result_text(result).trim_end();
+        let outcome = match result {
+            Some(result) if result.ok => "ok",
+            Some(_) => "failed",
+            None => "unknown",
         };
         let tool = if name.is_empty() { "unreadable call" } else { name };
         let fence = fence(text);

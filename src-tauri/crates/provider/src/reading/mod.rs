@@ -12,6 +12,7 @@ mod names;
 mod reader;
 mod text_answer;
 mod think;
+mod usage;
 
 pub(crate) use assembly::{Assembly, tokens};
 pub(crate) use calls::CallPiece;
@@ -20,6 +21,7 @@ pub(crate) use names::ToolNames;
 pub(crate) use reader::{AnswerReader, ReadFailure};
 pub(crate) use text_answer::calls_in_text;
 pub(crate) use think::split_lone_close;
+pub(crate) use usage::usage_of;
 
 use crate::sse::SseEvent;
 use crate::{Answer, ModelEvent};
