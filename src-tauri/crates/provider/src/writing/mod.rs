@@ -9,7 +9,7 @@ mod schema;
 pub(crate) use call_ids::CallIds;
 pub(crate) use schema::{drop_patterns, object_schema};
 
-use crate::CallResult;
+use crate::{CallResult, Image};
 use std::borrow::Cow;
 
 /// Result of a call that has none.
@@ -51,4 +51,9 @@ pub(crate) fn result_text(result: Option<&CallResult>) -> &str {
         Some(result) => &result.text,
         None => INTERRUPTED,
     }
+}
+
+/// What stands in the place of an image for a model that does not see.
+pub(crate) fn image_placeholder(image: &Image) -> String {
+    format!("[Image {}: this model does not see images]", image.name.trim())
 }
