@@ -260,6 +260,7 @@ impl Server {
                 format!("A part of the answer of {label} was not readable: {why}."),
                 &raw,
             ),
+            ReadFailure::Decode(DecodeFailure::Unusable { why, raw }) => protocol(why, &raw),
             ReadFailure::Decode(DecodeFailure::Runaway(why)) => protocol(why.to_string(), ""),
             ReadFailure::WebPage(text) => self.origin.web_page(status, &text),
             ReadFailure::TooLarge => protocol(

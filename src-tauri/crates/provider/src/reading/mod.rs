@@ -35,6 +35,8 @@ pub(crate) enum DecodeFailure {
     Server(Value),
     /// An event was not readable.
     Unreadable { why: String, raw: String },
+    /// The answer ended, and is of no use: why in a sentence, and the server's own words.
+    Unusable { why: String, raw: String },
     /// A guard stopped the answer.
     Runaway(&'static str),
 }
