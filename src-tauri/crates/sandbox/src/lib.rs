@@ -14,8 +14,9 @@ mod windows;
 pub use command::{
     AddressReach, Admission, Blocked, CommandEnd, CommandExit, CommandLine, CommandSpec, Confinement, Denial,
     Gate, HelperProgram, HostGate, HostTarget, Limit, Network, OutputChunk, OutputSink, PathGrant,
-    Quarantined, ResourceLimits, RunningCommand, SandboxError, SandboxFacts, SecretFiles, StateDir, Stopper,
-    Stream, Streams, Tier, Trial, TrialOutcome, Unconfined, address_reach, for_this_machine,
+    QuarantineError, Quarantined, ResourceLimits, RunningCommand, SandboxError, SandboxFacts, SecretFiles,
+    SetAside, SetAsideContent, SetAsideFile, StateDir, Stopper, Stream, Streams, Tier, Trial, TrialOutcome,
+    Unconfined, address_reach, for_this_machine, look_at_set_aside, put_back, set_aside, throw_away,
 };
 pub use root::{
     Entry, FileStamp, InvalidPath, Kind, MAX_ENTRIES, Metadata, OpenError, OutsideError, OutsidePath,

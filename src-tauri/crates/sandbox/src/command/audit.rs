@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::end::Quarantined;
 use super::gitconfig::{hooks_path, without_programs};
 use super::kept::Kept;
+use super::quarantine;
+use super::slot::private_folder;
 use super::spec::StateDir;
 use crate::root::inventory::Inventory;
 use crate::{Kind, PathError, ProjectRoot, RelativePath, WriteMode};
@@ -261,7 +263,7 @@ impl<'a> Room<'a> {
 
     /// Moves a file or folder here. What cannot be kept is removed all the same: it must not stay.
     pub(super) fn take(&mut self, path: &RelativePath, reason: &str) {
-        let kept_as = self.keep(path, &mut 0).unwrap_or_default();
+        let kept_as = self.kept_as(path);
         let is_folder = self
             .root
             .link_metadata(path)
@@ -277,11 +279,20 @@ impl<'a> Room<'a> {
                 format!("{reason} It could not be removed: remove it before you use git or an editor here.")
             }
         };
-        self.moved.push(Quarantined {
+        self.note(Quarantined {
             path: path.to_string(),
             kept_as,
             reason,
         });
+    }
+
+    /// Adds it to what is told of this run, now and later.
+    fn note(&mut self, one: Quarantined) {
+        self.moved.push(one);
+        // What cannot be listed was moved all the same, and is told at the end of the command.
+        if let Ok((run, _)) = self.run_folder() {
+            let _ = quarantine::note(self.state, &run, &self.moved);
+        }
     }
 
     /// Cuts the settings that name programs out of a file; the whole file is kept here.
@@ -293,15 +304,24 @@ impl<'a> Room<'a> {
         if cut == 0 {
             return;
         }
-        let kept_as = self.keep(path, &mut 0).unwrap_or_default();
+        let kept_as = self.kept_as(path);
         match self.root.write(path, kept.as_bytes(), WriteMode::Replace) {
-            Ok(()) => self.moved.push(Quarantined {
+            Ok(()) => self.note(Quarantined {
                 path: path.to_string(),
                 kept_as,
                 reason: format!("{cut} lines that may name programs for git to run were cut out of it."),
             }),
             Err(_) => self.take(path, "Git takes programs to run from it."),
         }
+    }
+
+    /// Copies something here; its name in the quarantine, also where it could not be kept.
+    fn kept_as(&mut self, path: &RelativePath) -> String {
+        if let Ok(kept_as) = self.keep(path, &mut 0) {
+            return kept_as;
+        }
+        let run = self.run_folder().map(|(run, _)| run).unwrap_or_default();
+        format!("{run}/{path}")
     }
 
     /// Copies something here; where it is, relative to the quarantine folder.
@@ -328,6 +348,11 @@ impl<'a> Room<'a> {
                     std::fs::create_dir_all(parent).map_err(io)?;
                 }
                 std::fs::write(&target, bytes).map_err(io)?;
+                #[cfg(unix)]
+                if found.mode & 0o111 != 0 {
+                    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+                    std::fs::set_permissions(&target, mode).map_err(io)?;
+                }
             }
             _ => {}
         }
@@ -341,10 +366,20 @@ impl<'a> Room<'a> {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |time| time.as_millis());
-        let run = format!("{now}-{}", std::process::id());
-        let path = self.state.quarantine().join(&run);
-        std::fs::create_dir_all(&path)?;
-        self.folder = Some((run.clone(), path.clone()));
-        Ok((run, path))
+        private_folder(&self.state.quarantine())?;
+        // Two looks may come in the same moment; each has a folder of its own.
+        for number in 0_u32.. {
+            let run = format!("{now}-{}-{number}", std::process::id());
+            let path = self.state.quarantine().join(&run);
+            match std::fs::create_dir(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                made => {
+                    made?;
+                    self.folder = Some((run.clone(), path.clone()));
+                    return Ok((run, path));
+                }
+            }
+        }
+        Err(std::io::ErrorKind::AlreadyExists.into())
     }
 }

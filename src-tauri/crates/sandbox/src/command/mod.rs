@@ -13,6 +13,7 @@ mod gitconfig;
 pub(crate) mod kept;
 #[cfg(unix)]
 pub(crate) mod proxy;
+mod quarantine;
 pub(crate) mod running;
 pub(crate) mod slot;
 mod spec;
@@ -26,6 +27,10 @@ use serde::{Deserialize, Serialize};
 pub use blocked::Blocked;
 pub use end::{CommandEnd, CommandExit, Denial, Limit, Quarantined};
 pub use gate::{AddressReach, Admission, Gate, HostGate, HostTarget, address_reach};
+pub use quarantine::{
+    QuarantineError, SetAside, SetAsideContent, SetAsideFile, look_at_set_aside, put_back, set_aside,
+    throw_away,
+};
 pub use running::{OutputChunk, OutputSink, RunningCommand, Stopper, Stream};
 pub(crate) use slot::audit_after_crash;
 pub use spec::{

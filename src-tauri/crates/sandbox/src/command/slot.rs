@@ -96,6 +96,18 @@ fn wait_until_closed(folder: &Path) {
     let _ = CLOSED.wait_timeout_while(closing(), MAX_WAIT, |slots| slots.contains(folder));
 }
 
+/// Whether a command of this project runs now.
+pub(crate) fn is_any_in_use(state: &StateDir) -> bool {
+    (0..MAX_SLOTS)
+        .map(|number| Slot::folder(state, number))
+        .take_while(|folder| folder.exists())
+        .enumerate()
+        .any(|(number, folder)| {
+            wait_until_closed(&folder);
+            !matches!(Slot::take_number(state, number), Ok(Some(_)))
+        })
+}
+
 /// Looks at a project after commands that Paddock did not survive, as it would have done after their end.
 pub(crate) fn audit_after_crash(root: &ProjectRoot, state: &StateDir) -> Vec<Quarantined> {
     let mut moved = Vec::new();
