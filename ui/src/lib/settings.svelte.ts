@@ -3,7 +3,7 @@
  * asked for because a keyring may be slow or locked.
  */
 import { SvelteMap } from 'svelte/reactivity'
-import type { ClientError, KeyState, ProviderConfig, ProviderId, Settings } from '$lib/protocol'
+import type { ClientError, KeyState, ModelChoice, ProviderConfig, ProviderId, Settings } from '$lib/protocol'
 import type { App } from './app.svelte'
 import { hostError } from './host/host'
 
@@ -60,16 +60,21 @@ export class SettingsDesk {
     })
   }
 
-  /** Removes a server; a model of it is no longer the one of new sessions. */
+  /** Removes a server; its models are no longer used for anything. */
   async removeProvider(id: ProviderId): Promise<boolean> {
     const settings = this.current
     if (settings === undefined) return false
     await this.#ask(async () => {
       this.keys.set(id, await this.#app.client.forgetKey(id))
     })
+    const ofIt = (choice: ModelChoice | undefined | null): boolean => choice?.provider === id
     return this.change({
       providers: settings.providers.filter((provider) => provider.id !== id),
-      model: settings.model?.provider === id ? null : settings.model,
+      model: ofIt(settings.model) ? null : settings.model,
+      small: ofIt(settings.small) ? null : settings.small,
+      fallback: ofIt(settings.fallback?.model) ? null : settings.fallback,
+      formats: settings.formats.filter(({ model }) => !ofIt(model)),
+      overrides: settings.overrides.filter(({ model }) => !ofIt(model)),
     })
   }
 

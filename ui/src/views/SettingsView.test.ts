@@ -3,6 +3,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { App, appContext } from '$lib/app.svelte'
 import { recordedHost } from '$lib/host/fixture'
 import { loadFixture } from '../fixtures'
+import { brokenLinks } from '../fixtures/models'
 import SettingsView from './SettingsView.svelte'
 
 let app: App
@@ -72,9 +73,16 @@ test('the loop guard can be softened', async () => {
   await vi.waitFor(() => expect(app.settings?.limits.guard).toBe('hint_only'))
 })
 
+/** Opens the list of models of a use and takes one. */
+async function chooseModel(use: string, model: string): Promise<void> {
+  await fireEvent.click(screen.getByTestId(`use-${use}`))
+  const option = await screen.findByRole('option', { name: new RegExp(`^${model}`, 'u') })
+  await fireEvent.click(option)
+}
+
 test('a second model is offered first and used without asking only when that is chosen', async () => {
   show('models')
-  await choose('Second model', 'gpt-oss:20b')
+  await chooseModel('second', 'gpt-oss:20b')
   await vi.waitFor(() =>
     expect(app.settings?.fallback).toEqual({
       model: { provider: 'local', model: 'gpt-oss:20b' },
@@ -85,8 +93,28 @@ test('a second model is offered first and used without asking only when that is 
   await vi.waitFor(() => expect(app.settings?.fallback?.automatic).toBe(true))
 })
 
+test('a model for small work is chosen by search, and taken back', async () => {
+  show('models')
+  await fireEvent.click(screen.getByTestId('use-small'))
+  const field = await screen.findByTestId('model-search')
+  await screen.findByRole('option', { name: /^model-small/u })
+  await fireEvent.input(field, { target: { value: 'openai small' } })
+  expect(screen.getAllByRole('option')).toHaveLength(1)
+  await fireEvent.keyDown(field, { key: 'Enter' })
+  await vi.waitFor(() => expect(app.settings?.small).toEqual({ provider: 'openai', model: 'model-small' }))
+  await fireEvent.click(screen.getByLabelText('Small work: none'))
+  await vi.waitFor(() => expect(app.settings?.small).toBeNull())
+})
+
+async function openModel(provider: string, model: string): Promise<void> {
+  await fireEvent.click(screen.getByTestId(`models-of-${provider}`))
+  await fireEvent.click(await screen.findByRole('button', { name: new RegExp(`^${model}`, 'u') }))
+  await screen.findByTestId('correct-save')
+}
+
 test('the call format of a model is kept until it is native again', async () => {
   show('models')
+  await openModel('local', 'qwen3-coder:30b')
   await choose('Call format of qwen3-coder:30b', 'XML')
   await vi.waitFor(() =>
     expect(app.settings?.formats).toEqual([
@@ -95,6 +123,47 @@ test('the call format of a model is kept until it is native again', async () => 
   )
   await choose('Call format of qwen3-coder:30b', 'Native')
   await vi.waitFor(() => expect(app.settings?.formats).toEqual([]))
+})
+
+test('a window that is too small for the tools is said, and can be corrected', async () => {
+  show('models')
+  await openModel('local', 'llama3.3:70b')
+  expect(screen.getByText(/window is 4\.1 k\. Paddock needs about 16 k/u)).toBeTruthy()
+  await fireEvent.input(screen.getByTestId('correct-window'), { target: { value: 'large' } })
+  await fireEvent.click(screen.getByTestId('correct-save'))
+  expect(await screen.findByText('Use a whole number above 0.')).toBeTruthy()
+  await fireEvent.input(screen.getByTestId('correct-window'), { target: { value: '32768' } })
+  await fireEvent.click(screen.getByTestId('correct-save'))
+  await vi.waitFor(() =>
+    expect(app.settings?.overrides).toEqual([
+      { model: { provider: 'local', model: 'llama3.3:70b' }, window: 32_768 },
+    ]),
+  )
+})
+
+test('a self-test says link by link what works and which format is used', async () => {
+  show('models')
+  await openModel('openai', 'model-large')
+  const [button] = screen.getAllByTestId('test-model')
+  if (button === undefined) throw new Error('no test')
+  await fireEvent.click(button)
+  expect(
+    await screen.findByText(/It answers\. First word after 0\.4 s\. Paddock uses its own tool calls/u),
+  ).toBeTruthy()
+  const links = screen.getByRole('list', { name: 'Self-test of model-large' })
+  expect(links.textContent).toContain('Two calls at once')
+})
+
+test('the way to a server names the link that fails, with its remedy', async () => {
+  const fixture = await loadFixture('settings')
+  fixture.answers = (request) =>
+    request.request === 'test_connection' ? { reply: 'connection', links: brokenLinks } : undefined
+  app = new App(recordedHost(fixture))
+  await app.start()
+  show('models')
+  await fireEvent.click(screen.getByTestId('test-openai'))
+  expect(await screen.findByText('It fails at: Encryption')).toBeTruthy()
+  expect(await screen.findByText(/Company networks often need an extra certificate/u)).toBeTruthy()
 })
 
 test('the state of each key is said in words', async () => {

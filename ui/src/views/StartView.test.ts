@@ -59,8 +59,8 @@ test('a folder that was not chosen changes nothing', async () => {
 test('a model can be connected in place', async () => {
   const app = await show()
   await fireEvent.click(screen.getByTestId('choose-model'))
-  await fireEvent.click(screen.getByText('Ollama'))
-  await fireEvent.input(screen.getByTestId('model-name'), { target: { value: 'gpt-oss:20b' } })
+  await fireEvent.click(await screen.findByLabelText(/^Ollama/u))
+  await fireEvent.input(await screen.findByTestId('model-name'), { target: { value: 'gpt-oss:20b' } })
   await fireEvent.click(screen.getByTestId('check-model'))
   await screen.findByText(/It answers\./u)
   expect(app.settings?.model).toEqual({ provider: 'ollama', model: 'gpt-oss:20b' })

@@ -2,7 +2,8 @@ import { fireEvent, render, screen } from '@testing-library/svelte'
 import { tick } from 'svelte'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Op, Turn } from '$lib/protocol'
-import { noUsage, turnIn } from '$lib/turn/turns.fixture'
+import { turnIn } from '$lib/turn/turns.fixture'
+import { noUsage } from '$lib/turn/usage'
 import StatusStrip from './StatusStrip.svelte'
 
 const onop = vi.fn<(op: Op) => void>()

@@ -2,6 +2,7 @@
 import type { SubAgent } from '$lib/protocol'
 import { subAgents as words } from '$lib/texts/beside'
 import { shortStateWords } from '$lib/texts/turn'
+import { tokensOf } from '$lib/turn/usage'
 
 export interface AgentFacts {
   /** State, iteration, tokens, what it may do. */
@@ -12,8 +13,7 @@ export interface AgentFacts {
 
 export function agentFacts(agent: SubAgent): AgentFacts {
   const state = shortStateWords(agent.status)
-  const { input, cached, output, reasoning } = agent.usage
-  const used = input + cached + output + reasoning
+  const used = tokensOf(agent.usage)
   return {
     words: [
       state.text,

@@ -4,23 +4,28 @@
  */
 import type {
   About,
+  Attachment as ImageAttachment,
   CallId,
   DecisionLine,
   Event,
+  FoundServer,
   HealthItem,
   Item,
   ItemId,
   Judged,
   KeyState,
+  LinkTest,
   Metrics,
   MetricsQuery,
-  Millis,
   ModelChoice,
+  ModelEntry,
+  ModelTest,
   Op,
   ParameterValue,
   ProcessId,
   ProjectFacts,
   ProviderId,
+  ProviderPreset,
   RawExchange,
   Reply,
   Request,
@@ -36,6 +41,7 @@ import type {
   SessionSummary,
   Settings,
   TurnId,
+  Usage,
   WorkflowInfo,
   WorkflowPreview,
 } from '$lib/protocol'
@@ -51,6 +57,13 @@ import {
 
 /** Values of a workflow's parameters by name. */
 export type ParameterValues = Record<string, ParameterValue>
+
+/** An image that is not kept yet; `data` is base64. */
+export interface NewImage {
+  name: string
+  media_type: string
+  data: string
+}
 
 /** A workflow or role file of a project, in exactly the content that was read. */
 export interface DefinitionFile {
@@ -141,13 +154,44 @@ export class Client {
     return (await this.#ask({ request: 'key_state', provider }, 'key')).key
   }
 
-  async models(provider: ProviderId): Promise<string[]> {
+  /** The models of a server with what is known of each. */
+  async models(provider: ProviderId): Promise<ModelEntry[]> {
     return (await this.#ask({ request: 'models', provider }, 'models')).models
   }
 
-  /** Asks the model for a word; resolves with the time to the first byte. */
-  async checkModel(model: ModelChoice): Promise<Millis> {
-    return (await this.#ask({ request: 'check_model', model }, 'model_checked')).first_byte
+  /** Tries the way to a server, link by link. */
+  async testConnection(provider: ProviderId): Promise<LinkTest[]> {
+    return (await this.#ask({ request: 'test_connection', provider }, 'connection')).links
+  }
+
+  /** Tries what a model can really do; its call format is kept. */
+  async testModel(model: ModelChoice): Promise<ModelTest> {
+    return (await this.#ask({ request: 'test_model', model }, 'model_test')).test
+  }
+
+  /** Providers that are set up with one click. */
+  async presets(): Promise<ProviderPreset[]> {
+    return (await this.#ask({ request: 'presets' }, 'presets')).presets
+  }
+
+  /** Looks for model servers on this machine. */
+  async findServers(): Promise<FoundServer[]> {
+    return (await this.#ask({ request: 'find_servers' }, 'servers')).servers
+  }
+
+  /** Keeps an image for a message of the session; `data` is base64. */
+  async addAttachment(session: SessionId, image: NewImage): Promise<ImageAttachment> {
+    return (await this.#ask({ request: 'add_attachment', session, ...image }, 'attachment')).attachment
+  }
+
+  /** The bytes of an image in base64. */
+  async attachmentData(session: SessionId, attachment: string): Promise<string> {
+    return (await this.#ask({ request: 'attachment_data', session, attachment }, 'text')).text
+  }
+
+  /** What all sessions used since midnight. */
+  async spending(): Promise<Usage> {
+    return (await this.#ask({ request: 'spending' }, 'spending')).today
   }
 
   async workflows(project: string): Promise<WorkflowInfo[]> {

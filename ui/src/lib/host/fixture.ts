@@ -3,7 +3,9 @@
  * imports it in development builds only.
  */
 import type { Event, Reply, Request, SessionSnapshot } from '$lib/protocol'
+import { noUsage } from '$lib/turn/usage'
 import { loadFixture, type Fixture } from '../../fixtures'
+import { entriesOf, goodLinks, goodTest, PICTURE, presets, servers } from '../../fixtures/models'
 import { EventGate, HostError, type Host } from './host'
 
 export async function fixtureHost(name: string): Promise<Host> {
@@ -111,9 +113,24 @@ function answer(fixture: Fixture, request: Request): Reply | undefined {
       return { reply: 'key', key: missing ? { key: 'missing' } : { key: 'in_keyring', ends_with: '4f2a' } }
     }
     case 'models':
-      return { reply: 'models', models: ['qwen3-coder:30b', 'gpt-oss:20b', 'llama3.3:70b'] }
-    case 'check_model':
-      return { reply: 'model_checked', first_byte: 420 }
+      return { reply: 'models', models: entriesOf(request.provider) }
+    case 'test_connection':
+      return { reply: 'connection', links: goodLinks }
+    case 'test_model':
+      return { reply: 'model_test', test: goodTest(request.model) }
+    case 'presets':
+      return { reply: 'presets', presets }
+    case 'find_servers':
+      return { reply: 'servers', servers }
+    case 'spending':
+      return { reply: 'spending', today: { ...noUsage, input: 210_000, output: 41_000, cost: 1_300_000 } }
+    case 'add_attachment': {
+      const { name, media_type, data } = request
+      const attachment = { id: `image-${name}`, name, media_type, bytes: Math.floor((data.length * 3) / 4) }
+      return { reply: 'attachment', attachment }
+    }
+    case 'attachment_data':
+      return { reply: 'text', text: PICTURE }
     case 'workflows':
       return { reply: 'workflows', workflows: [] }
     case 'roles':

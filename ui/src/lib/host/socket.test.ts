@@ -31,14 +31,15 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 
 test('answers find their question, whatever their order', async () => {
   const client = new Client(socketHost('ws://127.0.0.1:4000'))
+  const entry = { model: 'a', facts: { cost: { cost: 'unknown' }, efforts: [], from: '' } }
   const models = client.models('local')
-  const checked = client.checkModel({ provider: 'local', model: 'a' })
+  const presets = client.presets()
   await settled()
   const [first, second] = FakeSocket.last.sent
-  FakeSocket.last.answer({ id: second?.['id'], reply: { reply: 'model_checked', first_byte: 7 } })
-  FakeSocket.last.answer({ id: first?.['id'], reply: { reply: 'models', models: ['a'] } })
-  expect(await checked).toBe(7)
-  expect(await models).toEqual(['a'])
+  FakeSocket.last.answer({ id: second?.['id'], reply: { reply: 'presets', presets: [] } })
+  FakeSocket.last.answer({ id: first?.['id'], reply: { reply: 'models', models: [entry] } })
+  expect(await presets).toEqual([])
+  expect(await models).toEqual([entry])
 })
 
 test('a reply of another kind and an error of the core are both errors', async () => {

@@ -18,6 +18,7 @@ import type {
   TurnId,
   Verb,
 } from '$lib/protocol'
+import { tokensOf } from '$lib/turn/usage'
 
 /** A row of the picture: the model, each class of risk, sub-agents, the person. */
 export type Lane = 'model' | RiskClass | 'agent' | 'you'
@@ -298,7 +299,7 @@ function callBar(item: Item, call: CallItem, around: MapSurroundings, answered: 
     ...(busy === undefined ? {} : { busy }),
     ...(output === undefined ? {} : { took: output.duration }),
     ...(output?.exit_code === undefined ? {} : { exit: output.exit_code }),
-    ...(used === undefined ? {} : { tokens: used.input + used.cached + used.output + used.reasoning }),
+    ...(used === undefined ? {} : { tokens: tokensOf(used) }),
     ...undoOf(item, call),
     ...(call.check === undefined ? {} : { check: call.check }),
     ...decidedOf(call),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { noUsage } from '$lib/turn/usage'
 import type { DayUsage, Usage } from '$lib/protocol'
 import { month } from '../../fixtures/metrics'
 import {
@@ -17,7 +18,7 @@ import {
 import { niceTop } from './scale'
 import { csvOf, number, text, time, type Table } from './table'
 
-const used = (input: number): Usage => ({ input, cached: 0, output: 0, reasoning: 0, estimated: false })
+const used = (input: number): Usage => ({ ...noUsage, input })
 const on = (day: string, input: number): DayUsage => ({ day, turns: 1, usage: used(input) })
 
 test('findings say what the figures show', () => {

@@ -5,6 +5,7 @@
 import type { DayUsage, Metrics, SourceUsage, ToolMetrics, Usage } from '$lib/protocol'
 import { decided, iterations, longDay, percent, shortDay, sources, spent, tools } from '$lib/texts/metrics'
 import { tokens } from '$lib/texts/words'
+import { addUsage, inputOf as inputTokens, noUsage, tokensOf } from '$lib/turn/usage'
 import { number, shown, text, time, type Cell, type Table } from './table'
 
 /** Below so many turns figures say nothing. */
@@ -16,15 +17,13 @@ export interface Bar {
   parts: readonly number[]
 }
 
-export const sumOf = ({ input, cached, output, reasoning }: Usage): number =>
-  input + cached + output + reasoning
+export const sumOf = tokensOf
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
 export const callsOf = ({ tools: list }: Metrics): number => total(list.map(({ calls }) => calls))
 export const failedCallsOf = ({ tools: list }: Metrics): number => total(list.map(({ failed }) => failed))
-export const inputOf = ({ usage }: Metrics): number =>
-  total(usage.map(({ usage: { input, cached } }) => input + cached))
+export const inputOf = ({ usage }: Metrics): number => total(usage.map((one) => inputTokens(one.usage)))
 
 /** More columns than this are joined into groups of the same width. */
 const MOST_COLUMNS = 60
@@ -157,16 +156,6 @@ const DAY = 86_400_000
 const dayAfter = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY).toISOString().slice(0, 10)
 
-const nothing: Usage = { input: 0, cached: 0, output: 0, reasoning: 0, estimated: false }
-
-const added = (one: Usage, other: Usage): Usage => ({
-  input: one.input + other.input,
-  cached: one.cached + other.cached,
-  output: one.output + other.output,
-  reasoning: one.reasoning + other.reasoning,
-  estimated: one.estimated || other.estimated,
-})
-
 /** Days without a gap, ascending; joined to weeks when they are too many to draw. */
 export function spans(days: readonly DayUsage[]): { spans: DayUsage[]; weeks: boolean } {
   const sorted = [...days].sort((one, other) => one.day.localeCompare(other.day))
@@ -183,7 +172,7 @@ export function spans(days: readonly DayUsage[]): { spans: DayUsage[]; weeks: bo
     list.push({
       day,
       turns: total(within.map(({ turns }) => turns)),
-      usage: within.reduce((sum, { usage }) => added(sum, usage), nothing),
+      usage: within.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
     })
   }
   return { spans: list, weeks }

@@ -1,5 +1,6 @@
 /** The cards above the composer while a turn is paused: a limit is a question, not a wall. */
 import type { GuardPattern, LimitKind, LimitReached } from '$lib/protocol'
+import { money } from '$lib/format/money'
 import { count, counted, duration, tokens } from './words'
 
 /** What was reached, in the unit of its kind. */
@@ -11,6 +12,12 @@ export function reachedSentence(reached: LimitReached): string {
       return `Paused after ${duration(reached.used)} of work.`
     case 'session_tokens':
       return `Paused after ${tokens(reached.used)} tokens in this session.`
+    case 'turn_money':
+      return `Paused: this turn has used ${money(reached.used)} of ${money(reached.allowed)}.`
+    case 'session_money':
+      return `Paused: this session has used ${money(reached.used)} of ${money(reached.allowed)}.`
+    case 'day_money':
+      return `Paused: ${money(reached.used)} of ${money(reached.allowed)} are used today, in all sessions.`
   }
 }
 
@@ -23,6 +30,10 @@ export function extension(limit: LimitKind, by: number): string {
       return `Add ${duration(by)}`
     case 'session_tokens':
       return `Add ${tokens(by)} tokens`
+    case 'turn_money':
+    case 'session_money':
+    case 'day_money':
+      return `Add ${money(by)}`
   }
 }
 
@@ -31,6 +42,7 @@ export function shortExtension(limit: LimitKind, by: number): string {
   return limit === 'iterations' ? `Add ${count(by)}` : extension(limit, by)
 }
 
+const DOLLAR = 1_000_000
 const TEN_MINUTES = 600_000
 const THIRTY_MINUTES = 1_800_000
 
@@ -39,6 +51,9 @@ export const offers: Record<LimitKind, readonly [number, number]> = {
   iterations: [10, 25],
   active_time: [TEN_MINUTES, THIRTY_MINUTES],
   session_tokens: [250_000, 1_000_000],
+  turn_money: [DOLLAR, 5 * DOLLAR],
+  session_money: [DOLLAR, 5 * DOLLAR],
+  day_money: [2 * DOLLAR, 10 * DOLLAR],
 }
 
 export const guardSentence: Record<GuardPattern, string> = {
@@ -59,6 +74,9 @@ export const paused = {
       iterations: 'Iterations to add',
       active_time: 'Minutes to add',
       session_tokens: 'Thousand tokens to add',
+      turn_money: 'Dollars to add',
+      session_money: 'Dollars to add',
+      day_money: 'Dollars to add',
     } satisfies Record<LimitKind, string>,
     add: 'Add',
   },

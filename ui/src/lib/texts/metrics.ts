@@ -164,7 +164,10 @@ export const spent = {
 
 export const sources = {
   name: 'tokens by source',
-  source: { main: 'Session', sub_agent: 'Sub-agents' } satisfies Record<UsageSource, string>,
+  source: { main: 'Session', sub_agent: 'Sub-agents', retry: 'Retries' } satisfies Record<
+    UsageSource,
+    string
+  >,
   finding: (model: string, part: number, whole: number): string =>
     `${model} used ${percent(part, whole)} of the tokens`,
   findingAgents: (part: number, whole: number): string =>

@@ -60,40 +60,28 @@ export const models = {
   removeBody: 'Its key is forgotten too. Sessions that used it ask for another model.',
   removeConfirm: 'Remove server',
   cancel: 'Cancel',
-  test: 'Test',
   none: 'No server is set up.',
   inUse: (model: string): string => `${model} · new sessions`,
   forget: 'Forget key',
-  window: 'Context window in tokens',
-  windowHelp: 'Leave empty when you do not know it.',
   actions: (label: string): string => `Actions for ${label}`,
   demo: 'Scripted answers of the demo',
 } as const
 
 export const secondModel = {
-  title: 'Second model',
-  intro: 'What happens when the model of a session does not answer even after its further tries.',
-  label: 'Second model',
-  none: 'None',
-  noneExplains: 'The turn pauses and asks.',
-  when: 'It is',
+  when: 'The second choice is',
   ways: { offered: 'offered', automatic: 'used without asking' },
   whyAutomatic:
     'The session goes on with it by itself and says so. It may cost more, and it sees the same files.',
 } as const
 
 export const callFormats = {
-  title: 'How models call tools',
-  intro:
-    'Models that were trained for tool calls use their own way. Others can be asked to write their calls as text.',
+  title: 'How it is asked to call tools',
   label: (model: string): string => `Call format of ${model}`,
   formats: {
     native: { name: 'Native', explains: 'The server’s own tool calls. Right for most models.' },
     json: { name: 'JSON', explains: 'Calls as a JSON block in the text. For models without tool calls.' },
     xml: { name: 'XML', explains: 'Calls as tags in the text. For models that break JSON in long edits.' },
   } satisfies Record<CallFormat, { name: string; explains: string }>,
-  none: 'Models appear here once a server is set up.',
-  more: 'Other models of a server appear here when they answer.',
 } as const
 
 /** Where a key is, in words that never hide a problem. */

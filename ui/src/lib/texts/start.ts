@@ -1,7 +1,5 @@
 /** The first screen: choose a folder, connect a model, or try the demo. */
-
-/** The kinds of model server that are offered at first; the last one is filled in by hand. */
-export type PresetName = 'cloud' | 'ollama' | 'lm_studio' | 'llama_cpp' | 'own'
+import { counted } from './words'
 
 export const start = {
   title: 'Choose a folder to work in.',
@@ -24,17 +22,19 @@ export const start = {
 
 export const connect = {
   title: 'Connect a model',
-  body: 'Paddock talks to any server with the OpenAI-compatible chat interface. The key stays in the keyring of this computer.',
+  body: 'A cloud provider, or a server on this computer. The key stays in the keyring.',
   kind: 'Where does the model run?',
-  preset: {
-    cloud: { name: 'Cloud provider', explains: 'with a key' },
-    ollama: { name: 'Ollama', explains: 'on this computer' },
-    lm_studio: { name: 'LM Studio', explains: 'on this computer' },
-    llama_cpp: { name: 'llama.cpp', explains: 'on this computer' },
-    own: { name: 'Own address', explains: 'any server' },
-  } satisfies Record<PresetName, { name: string; explains: string }>,
+  cloud: 'In the cloud, with a key',
+  local: 'On this computer',
+  runs: (models: number): string => `runs · ${counted(models, 'model', 'models')}`,
+  notFound: 'not found',
+  looking: 'looking…',
+  look: 'Look again',
+  own: 'Own address',
+  ownExplains: 'any server',
   address: 'Address',
   addressHelp: 'Ends with /v1 for most servers.',
+  addressPlaceholder: 'https://models.example.com/v1',
   label: 'Name',
   needsKey: 'This server wants a key',
   key: 'Key',
@@ -48,10 +48,11 @@ export const connect = {
   list: 'List models',
   listing: 'Asking the server…',
   found: (n: number): string => (n === 0 ? 'The server lists no models.' : `${n} found`),
-  check: 'Save and check',
+  check: 'Save and test',
   checking: 'Asking the model…',
-  works: (firstByte: string): string => `It answers. First word after ${firstByte}.`,
-  use: 'Use this model',
+  use: 'Use it anyway',
+  notUsed: 'It is not used for new sessions: it cannot call tools.',
+  used: 'New sessions use it.',
   later: 'Later',
   back: 'Back',
 } as const

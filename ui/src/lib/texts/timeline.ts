@@ -14,6 +14,8 @@ import type {
   Verb,
   WorkflowEnd,
 } from '$lib/protocol'
+import { money } from '$lib/format/money'
+import { tokensOf } from '$lib/turn/usage'
 import { processes, subAgents } from './beside'
 import { count, counted, duration, listed, tokens } from './words'
 
@@ -350,6 +352,12 @@ function limitTitle(reached: LimitReached): string {
       return `Time limit reached (${duration(reached.allowed)} of work)`
     case 'session_tokens':
       return `Token limit of the session reached (${tokens(reached.allowed)})`
+    case 'turn_money':
+      return `Budget of the turn reached (${money(reached.allowed)})`
+    case 'session_money':
+      return `Budget of the session reached (${money(reached.allowed)})`
+    case 'day_money':
+      return `Budget of the day reached (${money(reached.allowed)})`
   }
 }
 
@@ -360,12 +368,15 @@ export function turnWords(report: TurnReport): string {
     stopped: 'Stopped after',
     failed: 'Failed after',
   }[report.end]
-  const used = report.usage.input + report.usage.cached + report.usage.output + report.usage.reasoning
+  const used = tokensOf(report.usage)
   return [
     `${worked} ${duration(report.active)}`,
     counted(report.calls, 'call', 'calls'),
     report.files_changed === 0 ? undefined : `${counted(report.files_changed, 'file', 'files')} changed`,
     used === 0 ? undefined : `${tokens(used)} tokens`,
+    report.usage.cost === 0
+      ? undefined
+      : `${report.usage.unpriced ? 'at least ' : ''}${money(report.usage.cost)}`,
   ]
     .filter((part) => part !== undefined)
     .join(' · ')

@@ -148,6 +148,8 @@ function paused(cause: PauseCause, iteration: number): StateWords {
       return words('paused', 'faint', `Paused after iteration ${count(iteration)}`)
     case 'limits':
       return words('paused', 'warning', `Paused: ${limitName(cause.reached)}`)
+    case 'expensive':
+      return words('paused', 'warning', 'Paused: the next request is expensive')
     case 'guard':
       return words('paused', 'warning', 'Paused: it may be going in circles')
     case 'breaker':
@@ -165,6 +167,10 @@ function limitName(reached: readonly LimitReached[]): string {
       return 'time limit'
     case 'session_tokens':
       return 'token limit'
+    case 'turn_money':
+    case 'session_money':
+    case 'day_money':
+      return 'budget'
     default:
       return 'iteration limit'
   }

@@ -12,6 +12,7 @@ import type {
   EventMsg,
   Item,
   ItemId,
+  Micros,
   PlanTask,
   Process,
   Queue,
@@ -20,11 +21,13 @@ import type {
   SessionConfig,
   SessionId,
   SessionSnapshot,
+  SourceUsage,
   Turn,
   Usage,
   WorkflowRun,
 } from '$lib/protocol'
 import { foldSession } from './session'
+import { foldSpending } from './spending'
 
 /** A stretch of live output of one stream. */
 export interface OutputPiece {
@@ -76,6 +79,12 @@ export interface TimelineState {
   workflow: WorkflowRun | undefined
   waitsForFolder: boolean
   usage: Usage
+  /** The same by what it was used for. */
+  sources: SourceUsage[]
+  /** The bound on the money of the turn, where it was changed during it. */
+  turnMoney: Micros | undefined
+  /** What requests were expected to cost, by iteration: those that take a good part of what is left. */
+  expected: Readonly<Record<string, Micros>>
 }
 
 /** What a batch touched, for a view that keeps one cell per item. */
@@ -112,6 +121,9 @@ export function fromSnapshot(snapshot: SessionSnapshot): TimelineState {
     workflow: snapshot.workflow,
     waitsForFolder: snapshot.waits_for_folder,
     usage: snapshot.usage,
+    sources: snapshot.sources,
+    turnMoney: undefined,
+    expected: {},
   }
 }
 
@@ -170,6 +182,7 @@ function foldOne(state: TimelineState, event: Event, touched: Touched): void {
     default:
       touched.session = true
       foldSession(state, event)
+      foldSpending(state, event)
   }
 }
 

@@ -1,8 +1,7 @@
 /** The part of the fold that is not about items: the turn with its clocks, what waits, what runs beside it. */
-import type { ApprovalOutcome, Event, EventMsg, Rule, Turn, TurnStatus, Usage } from '$lib/protocol'
+import type { ApprovalOutcome, Event, EventMsg, Rule, Turn, TurnStatus } from '$lib/protocol'
+import { noUsage } from '$lib/turn/usage'
 import type { Covered, TimelineState } from './reduce'
-
-export const noUsage: Usage = { input: 0, cached: 0, output: 0, reasoning: 0, estimated: false }
 
 export function foldSession(state: TimelineState, event: Event): void {
   const message = event.msg
@@ -28,9 +27,6 @@ export function foldSession(state: TimelineState, event: Event): void {
         state.turn = { ...state.turn, iteration: message.iteration, iteration_limit: message.limit }
       }
       break
-    case 'iteration_answered':
-      countUsage(state, message.usage, message.turn)
-      break
     case 'approval_requested':
       state.approvals = [...state.approvals, message.approval]
       break
@@ -52,9 +48,6 @@ export function foldSession(state: TimelineState, event: Event): void {
       break
     case 'process_ended':
       state.processes = state.processes.filter((process) => process.id !== message.process)
-      break
-    case 'sub_agent_used':
-      countUsage(state, message.usage, state.turn?.turn)
       break
     default:
       foldRules(state, message)
@@ -110,14 +103,6 @@ function foldWorkflow(state: TimelineState, message: EventMsg): void {
   }
 }
 
-/** Tokens count for the session, and for the turn that used them while it is the newest one. */
-function countUsage(state: TimelineState, usage: Usage, turn: number | undefined): void {
-  state.usage = addUsage(state.usage, usage)
-  if (state.turn !== undefined && state.turn.turn === turn) {
-    state.turn = { ...state.turn, usage: addUsage(state.turn.usage, usage) }
-  }
-}
-
 function newTurn(turn: number, limit: number, at: number): Turn {
   return {
     turn,
@@ -158,15 +143,5 @@ export function clockOf(status: TurnStatus): 'active' | 'waiting' | 'none' {
       return 'none'
     default:
       return 'active'
-  }
-}
-
-function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    input: a.input + b.input,
-    cached: a.cached + b.cached,
-    output: a.output + b.output,
-    reasoning: a.reasoning + b.reasoning,
-    estimated: a.estimated || b.estimated,
   }
 }

@@ -78,6 +78,9 @@ export class OpenSession {
   /** It waits until no other session changes this folder. */
   waitsForFolder = $state(false)
   usage = $state.raw<TimelineState['usage'] | undefined>()
+  sources = $state.raw<TimelineState['sources']>([])
+  turnMoney = $state.raw<TimelineState['turnMoney']>()
+  expected = $state.raw<TimelineState['expected']>({})
   /** The last op the core refused, until it is dismissed. */
   refused = $state.raw<ClientError | undefined>()
   itemCount = $state(0)
@@ -274,6 +277,9 @@ export class OpenSession {
     this.workflow = state.workflow
     this.waitsForFolder = state.waitsForFolder
     this.usage = state.usage
+    this.sources = state.sources
+    this.turnMoney = state.turnMoney
+    this.expected = state.expected
   }
 
   #showAll(): void {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Turn, TurnStatus } from '$lib/protocol'
 import { abilities, activeTime, canCommand, messageOp } from './abilities'
+import { noUsage } from './usage'
 
 const paused = (cause: Extract<TurnStatus, { state: 'paused' }>['cause']): TurnStatus => ({
   state: 'paused',
@@ -15,7 +16,7 @@ const turn = (status: TurnStatus): Turn => ({
   active: 10_000,
   waiting: 0,
   status_since: 50_000,
-  usage: { input: 0, cached: 0, output: 0, reasoning: 0, estimated: false },
+  usage: noUsage,
 })
 
 test('a working turn can be stopped and paused, a paused one continued', () => {

@@ -1,7 +1,6 @@
 /** Turns for tests; a test changes what it is about. */
-import type { Turn, TurnStatus, Usage } from '$lib/protocol'
-
-export const noUsage: Usage = { input: 0, cached: 0, output: 0, reasoning: 0, estimated: false }
+import type { Turn, TurnStatus } from '$lib/protocol'
+import { noUsage } from './usage'
 
 export function turnIn(status: TurnStatus, change: Partial<Turn> = {}): Turn {
   return {
