@@ -1,9 +1,9 @@
 //! The address of a model server as a person types it, checked before anything is sent.
 
 use paddock_protocol::{ClientError, ErrorCode};
-use reqwest::Url;
 use std::fmt;
 use std::net::IpAddr;
+use url::Url;
 
 /// Address to which the paths of the protocol are appended, for example `http://127.0.0.1:11434/v1`. No slash at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use paddock_protocol::{LinkState, LinkTest, Millis};
 use std::net::SocketAddr;
 use std::sync::PoisonError;
 use std::time::Instant;
+use url::Url;
 
 /// The links in their order; the caller goes on with `key` and `model`, which need a protocol.
 const LINKS: [&str; 6] = ["address", "name", "tcp", "proxy", "tls", "http"];
@@ -200,7 +201,7 @@ impl Test {
     }
 
     /// Any answer will do: without a key it may well be a refusal.
-    async fn http(&mut self, network: &Network, base_url: &BaseUrl, url: reqwest::Url) -> Result<(), Bad> {
+    async fn http(&mut self, network: &Network, base_url: &BaseUrl, url: Url) -> Result<(), Bad> {
         let request = Outgoing {
             method: http::Method::GET,
             headers: HeaderMap::new(),

@@ -26,6 +26,7 @@ use paddock_protocol::Millis;
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use url::Url;
 
 /// Servers close idle connections after a few seconds; a shorter life here avoids meeting one that is just being closed.
 const POOL_IDLE: Duration = Duration::from_secs(4);
@@ -34,7 +35,7 @@ const PROXY_WANTS_LOGIN: u16 = 407;
 
 pub(crate) struct Outgoing {
     pub method: Method,
-    pub url: reqwest::Url,
+    pub url: Url,
     pub headers: HeaderMap,
     pub body: Bytes,
 }

@@ -43,7 +43,7 @@ pub(crate) async fn connect(host: &str, addresses: &[SocketAddr]) -> Result<TcpS
         let at = at(host, addresses.first().map_or(0, SocketAddr::port));
         match error.kind() {
             ErrorKind::ConnectionRefused => LinkFailure::Refused { at },
-            ErrorKind::TimedOut => LinkFailure::Slow { at },
+            ErrorKind::TimedOut => LinkFailure::Slow { at, link: "tcp" },
             _ => LinkFailure::Unreachable {
                 at,
                 why: error.to_string(),

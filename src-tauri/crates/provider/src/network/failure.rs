@@ -18,7 +18,7 @@ pub(crate) enum LinkFailure {
     #[error("{at}: {why}")]
     Unreachable { at: String, why: String },
     #[error("{at}: nothing within {} s", super::LINK_LIMIT.as_secs())]
-    Slow { at: String },
+    Slow { at: String, link: &'static str },
     #[error("certificate of {}: {}", .0.host, .0.words)]
     Certificate(Box<Distrust>),
     #[error("TLS with {at}: {why}")]
@@ -61,7 +61,8 @@ impl LinkFailure {
             Self::Settings { link, .. } => link,
             Self::Proxy { .. } => "proxy",
             Self::Name { .. } => "name",
-            Self::Refused { .. } | Self::Unreachable { .. } | Self::Slow { .. } => "tcp",
+            Self::Slow { link, .. } => link,
+            Self::Refused { .. } | Self::Unreachable { .. } => "tcp",
             Self::Certificate(_) | Self::Tls { .. } | Self::Dropped { .. } => "tls",
         }
     }
@@ -91,7 +92,11 @@ impl LinkFailure {
             Self::Name { host, .. } => format!("No connection: the name {host} was not found."),
             Self::Refused { at } => format!("{at} refused the connection."),
             Self::Unreachable { at, .. } => format!("There is no way to {at} from this machine."),
-            Self::Slow { at } => format!(
+            Self::Slow { at, link: "tls" } => format!(
+                "{at} did not secure the connection within {} seconds.",
+                super::LINK_LIMIT.as_secs()
+            ),
+            Self::Slow { at, .. } => format!(
                 "No connection to {at} within {} seconds.",
                 super::LINK_LIMIT.as_secs()
             ),
@@ -115,6 +120,10 @@ impl LinkFailure {
             }
             Self::Refused { .. } => "Check the address, and whether the server is up.".into(),
             Self::Unreachable { .. } => "Check whether this machine has a network.".into(),
+            Self::Slow { link: "tls", .. } => {
+                "The server took the connection and did not speak TLS: check port and beginning of the address (http://, https://)."
+                    .into()
+            }
             Self::Slow { .. } => "Check the network, a proxy or firewall, and the address.".into(),
             Self::Certificate(distrust) => distrust.remedy(),
             Self::Dropped { .. } => {

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
 use paddock_protocol::{ClientError, ErrorCode};
 use percent_encoding::percent_decode_str;
-use reqwest::Url;
 use std::fmt;
+use url::Url;
 
 const EXAMPLES: &str = "It looks like http://proxy.example.com:3128 or socks5h://127.0.0.1:1080";
 

@@ -26,7 +26,12 @@ pub(crate) async fn open(
         proxy: proxy.at(),
         why,
     };
-    let slow = || failed(ProxyFailure::Way(Box::new(LinkFailure::Slow { at: proxy.at() })));
+    let slow = || {
+        failed(ProxyFailure::Way(Box::new(LinkFailure::Slow {
+            at: proxy.at(),
+            link: "proxy",
+        })))
+    };
     match proxy.kind {
         ProxyKind::Http | ProxyKind::Https => {
             timeout(LINK_LIMIT, connect(&mut stream, proxy, target))

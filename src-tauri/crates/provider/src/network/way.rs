@@ -129,6 +129,7 @@ impl Way {
             TlsTrouble::Slow => {
                 return LinkFailure::Slow {
                     at: target.to_string(),
+                    link: "tls",
                 };
             }
             TlsTrouble::Closed(words) => {
