@@ -10,6 +10,7 @@ pub(crate) use call_ids::CallIds;
 pub(crate) use schema::{drop_patterns, object_schema};
 
 use crate::{CallResult, Image};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// Result of a call that has none.
@@ -24,8 +25,8 @@ pub(crate) fn legal_arguments(arguments: &str) -> Cow<'_, str> {
     if arguments.trim().is_empty() {
         return Cow::Borrowed("{}");
     }
-    let is_object = arguments.trim_start().starts_with('{')
-        && serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok();
+    // Read whole: half a character in an escape is passed over otherwise, and refused by the server.
+    let is_object = serde_json::from_str::<Value>(arguments).is_ok_and(|value| value.is_object());
     if is_object {
         return Cow::Borrowed(arguments);
     }
