@@ -14,6 +14,7 @@ use crate::command::denial::{Circumstances, denials};
 use crate::command::kept::Kept;
 use crate::command::running::{Pump, Pumped, Supervision, supervision};
 use crate::command::slot::{ClosingSlot, Slot, audit_after_crash};
+use crate::command::worktree::LinkedWorktree;
 use crate::command::{
     CommandEnd, CommandExit, CommandSpec, Network, OutputSink, Quarantined, RunningCommand, SandboxError,
     SecretFiles, StateDir, Stream, Streams,
@@ -84,14 +85,14 @@ impl Around {
     /// Looks at the project after the command, of which nothing is left, and tells its end. The caches stay taken until
     /// what is returned is dropped.
     pub(crate) fn after(
-        self,
+        mut self,
         ended: Ended,
         surroundings: &dyn Surroundings,
         supervision: Supervision,
     ) -> ClosingSlot {
         let duration = supervision.duration();
         let pumped: Vec<Pumped> = ended.pumps.into_iter().map(Pump::finish).collect();
-        let mut quarantined = self.quarantined;
+        let mut quarantined = std::mem::take(&mut self.quarantined);
         #[cfg(target_os = "linux")]
         if let Some(kept) = &self.kept {
             quarantined.extend(kept.restore(&self.root, &self.state));
@@ -100,7 +101,6 @@ impl Around {
             quarantined.extend(self.guard.audit(&self.root, &self.state));
         }
         Guard::forget(&self.slot.folder);
-        let slot = self.slot.closing();
         let has_failed = !matches!(
             ended.exit,
             CommandExit::Code(0) | CommandExit::Stopped | CommandExit::TimedOut
@@ -113,8 +113,9 @@ impl Around {
         if self.circumstances.network == Network::Off {
             blocked.extend(blocked::hosts(said));
         }
-        blocked.extend(blocked::paths(said, &self.folder, surroundings));
+        blocked.extend(self.missed_places(said, surroundings));
         blocked.truncate(MAX_BLOCKED);
+        let slot = self.slot.closing();
         supervision.finish(CommandEnd {
             exit: ended.exit,
             duration,
@@ -125,6 +126,30 @@ impl Around {
             quarantined,
         });
         slot
+    }
+
+    /// The places outside that the command missed. A linked worktree misses its repository as a whole.
+    fn missed_places(&self, said: &[u8], surroundings: &dyn Surroundings) -> Vec<Blocked> {
+        let mut missed = blocked::paths(said, &self.folder, surroundings);
+        let linked = LinkedWorktree::of(&self.root).filter(|linked| {
+            let path = &linked.common;
+            linked.is_missed(said)
+                && !surroundings.is_reachable(path, false)
+                && surroundings.may_be_granted(path, true)
+        });
+        if let Some(linked) = linked {
+            missed.retain(
+                |other| !matches!(other, Blocked::Path { path, .. } if path.starts_with(&linked.common)),
+            );
+            missed.insert(
+                0,
+                Blocked::Path {
+                    path: linked.common,
+                    write: !self.circumstances.project_read_only,
+                },
+            );
+        }
+        missed
     }
 
     /// The folder of the command's own caches.

@@ -19,6 +19,7 @@ pub(crate) mod slot;
 mod spec;
 pub(crate) mod trial;
 mod unconfined;
+pub(crate) mod worktree;
 
 use std::sync::Arc;
 

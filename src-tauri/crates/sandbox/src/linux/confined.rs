@@ -19,6 +19,7 @@ use crate::around::{Around, Ended, Pipes};
 use crate::command::disk::{self, DiskWatch};
 use crate::command::proxy::Proxy;
 use crate::command::running::{Next, Pump, Signal, Supervision};
+use crate::command::worktree;
 use crate::command::{CommandExit, CommandSpec, HelperProgram, Limit, Network, OutputSink, SandboxError};
 
 const SETUP_TIME: Duration = Duration::from_secs(20);
@@ -99,8 +100,10 @@ impl Confined {
 
 impl Running {
     /// Passes the plan and waits until the command runs.
-    fn launch(mut keeper: Keeper, spec: CommandSpec, around: &Around) -> Result<Self, SandboxError> {
-        let new_files = NewFiles::make(&spec.root, &spec.extra);
+    fn launch(mut keeper: Keeper, mut spec: CommandSpec, around: &Around) -> Result<Self, SandboxError> {
+        let split = worktree::split(&spec.root, &spec.extra, keeper.way != Way::Reduced);
+        let new_files = NewFiles::make(&spec.root, &split.grants, &split.made);
+        spec.extra = split.grants;
         let mut plan = plan::make(&spec, &around.guard, around.caches())?;
         match keeper.way {
             Way::Own => {}

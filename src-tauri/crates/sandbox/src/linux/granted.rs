@@ -13,10 +13,15 @@ pub(super) struct NewFiles(Vec<PathBuf>);
 
 impl NewFiles {
     /// Makes those that are missing, where their folder is there and the place may be granted at all.
-    pub(super) fn make(root: &ProjectRoot, grants: &[PathGrant]) -> Self {
-        let made = grants.iter().filter(|grant| grant.writable).filter_map(|grant| {
-            let folder = grant.path.parent()?.canonicalize().ok()?;
-            let path = folder.join(grant.path.file_name()?);
+    /// And `others`, which no command writes, but which must be there to stay as they are.
+    pub(super) fn make(root: &ProjectRoot, grants: &[PathGrant], others: &[PathBuf]) -> Self {
+        let granted = grants
+            .iter()
+            .filter(|grant| grant.writable)
+            .map(|grant| &grant.path);
+        let made = granted.chain(others).filter_map(|path| {
+            let folder = path.parent()?.canonicalize().ok()?;
+            let path = folder.join(path.file_name()?);
             let may_be = root.never_granted(&path, true).is_none();
             (may_be && make(&path).is_ok()).then_some(path)
         });

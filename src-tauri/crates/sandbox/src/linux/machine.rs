@@ -139,6 +139,8 @@ fn full() -> SandboxFacts {
         gaps: texts(&[
             "A fault in the Linux kernel could be used to get out.",
             "What you run by hand later, like a changed build script, is not confined.",
+            "Files with passwords are hidden from commands by their names; one that lies deep in node_modules, target and \
+             the like, or in a project of many thousand folders, may not be found.",
         ]),
         remedy: None,
     }

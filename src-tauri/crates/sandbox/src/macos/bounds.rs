@@ -12,6 +12,7 @@ use crate::RelativePath;
 use crate::command::audit::{GUARDED, Guard};
 use crate::command::environment::HOME_VISIBLE;
 use crate::command::environment::{command_environment, set};
+use crate::command::worktree;
 use crate::command::{CommandSpec, SecretFiles};
 
 /// Values that name folders which tools write to; without them the tools use the private home.
@@ -58,7 +59,7 @@ pub(super) fn bounds(
         .filter(|path| is_toolchain(path, home))
         .collect();
     let mut writable = Vec::new();
-    for grant in &spec.extra {
+    for grant in &worktree::split(&spec.root, &spec.extra, false).grants {
         let path = grant.path.canonicalize().unwrap_or_else(|_| grant.path.clone());
         if grant.writable {
             &mut writable

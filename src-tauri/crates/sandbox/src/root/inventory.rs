@@ -12,8 +12,9 @@ use super::{Folder, Kind, ProjectRoot};
 const MAX_FOLDERS: usize = 2_000;
 const MAX_ENTRIES: usize = 40_000;
 const MAX_DEPTH: usize = 12;
-/// Folders of tools with many files, where nobody works with git by hand.
-const SKIPPED: &[&str] = &[
+/// Folders of tools with many files. They are looked into last, for secrets and repositories only and within a budget of
+/// their own: what lies deeper than that, or beyond it, is not found.
+const CROWDED: &[&str] = &[
     "node_modules",
     "target",
     ".venv",
@@ -23,7 +24,14 @@ const SKIPPED: &[&str] = &[
     "dist",
     "build",
     ".cache",
+    "vendor",
 ];
+const MAX_CROWDED_FOLDERS: usize = 300;
+const MAX_CROWDED_ENTRIES: usize = 6_000;
+/// Packages lie one or two folders below.
+const MAX_CROWDED_DEPTH: usize = 2;
+/// Packages bring such files along for everybody to read: certificates, keys of tests.
+const PUBLIC_ENDINGS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"];
 /// Settings that git reads from a linked repository or a submodule live below these folders of a repository.
 const NESTED: &[&str] = &["modules", "worktrees"];
 
@@ -49,6 +57,7 @@ impl ProjectRoot {
             return found;
         };
         let mut waiting = VecDeque::from([(top, 0)]);
+        let mut crowded = VecDeque::new();
         let (mut folders, mut seen) = (0, 0);
         while let Some((folder, depth)) = waiting.pop_front() {
             folders += 1;
@@ -64,21 +73,57 @@ impl ProjectRoot {
             }
             for (name, kind) in &entries {
                 let inner = found.note(&folder, name, *kind);
-                let skipped = name.to_str().is_some_and(|name| SKIPPED.contains(&name));
                 if inner
-                    && !skipped
                     && depth < MAX_DEPTH
+                    && let Ok(inner) = folder.subfolder(name)
+                {
+                    if is_crowded(name) {
+                        crowded.push_back((inner, 0));
+                    } else {
+                        waiting.push_back((inner, depth + 1));
+                    }
+                }
+            }
+        }
+        found.look_into_crowded(crowded);
+        found
+    }
+}
+
+fn is_crowded(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| CROWDED.contains(&name))
+}
+
+impl Inventory {
+    /// Settings of editors and guides for agents in there belong to packages: nobody opens those folders with an editor.
+    fn look_into_crowded(&mut self, mut waiting: VecDeque<(Folder, usize)>) {
+        let (mut folders, mut seen) = (0, 0);
+        while let Some((folder, depth)) = waiting.pop_front() {
+            folders += 1;
+            if folders > MAX_CROWDED_FOLDERS || seen > MAX_CROWDED_ENTRIES {
+                return;
+            }
+            let Ok(entries) = folder.entries(MAX_CROWDED_ENTRIES) else {
+                continue;
+            };
+            seen += entries.len();
+            for (name, kind) in &entries {
+                let mut of_package = Inventory::default();
+                let inner = of_package.note(&folder, name, *kind);
+                self.repositories.append(&mut of_package.repositories);
+                self.pointers.append(&mut of_package.pointers);
+                let secrets = of_package.secrets.drain(..);
+                self.secrets.extend(secrets.filter(|path| !is_of_package(path)));
+                if inner
+                    && depth < MAX_CROWDED_DEPTH
                     && let Ok(inner) = folder.subfolder(name)
                 {
                     waiting.push_back((inner, depth + 1));
                 }
             }
         }
-        found
     }
-}
 
-impl Inventory {
     /// Notes one entry; whether it is a folder to look into.
     fn note(&mut self, folder: &Folder, name: &OsStr, kind: Kind) -> bool {
         let text = name.to_string_lossy();
@@ -141,6 +186,11 @@ impl Inventory {
     }
 }
 
+fn is_of_package(path: &RelativePath) -> bool {
+    let name = path.file_name().map(str::to_lowercase).unwrap_or_default();
+    PUBLIC_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
 /// Whether agents or login shells go by what has this name.
 fn is_guide(name: &str) -> bool {
     protection_of(std::iter::once(name)).is_some_and(|found| {
@@ -182,4 +232,60 @@ fn is_repository(entries: &[(OsString, Kind)]) -> bool {
         })
     };
     has("HEAD", false) && (has("objects", true) && has("refs", true) || has("commondir", false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[&str]) -> (Vec<String>, Vec<String>) {
+        let place = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = place.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        }
+        let root = ProjectRoot::open(place.path()).unwrap();
+        let found = root.inventory();
+        let texts = |paths: &[RelativePath]| {
+            let mut texts: Vec<_> = paths.iter().map(ToString::to_string).collect();
+            texts.sort_unstable();
+            texts
+        };
+        (texts(&found.secrets), texts(&found.repositories))
+    }
+
+    #[test]
+    fn secrets_and_repositories_in_folders_of_tools_are_found_too() {
+        let (secrets, repositories) = found(&[
+            "dist/.env",
+            "node_modules/own/.npmrc",
+            "node_modules/@scope/own/.env.local",
+            "node_modules/tls/test/server.key",
+            "node_modules/tls/roots.pem",
+            "server.key",
+            "vendor/lib/.git/HEAD",
+            "node_modules/lib/AGENTS.md",
+        ]);
+        assert_eq!(
+            secrets,
+            [
+                "dist/.env",
+                "node_modules/@scope/own/.env.local",
+                "node_modules/own/.npmrc",
+                "server.key"
+            ]
+        );
+        assert_eq!(repositories, ["vendor/lib/.git"]);
+    }
+
+    #[test]
+    fn a_crowd_of_packages_costs_nothing_of_the_rest() {
+        let packages: Vec<String> = (0..400)
+            .map(|at| format!("node_modules/p{at:03}/index.js"))
+            .collect();
+        let mut files: Vec<&str> = packages.iter().map(String::as_str).collect();
+        files.extend(["src/deep/deeper/.env", "node_modules/.env"]);
+        assert_eq!(found(&files).0, ["node_modules/.env", "src/deep/deeper/.env"]);
+    }
 }

@@ -17,6 +17,7 @@ use super::rights::{read_list, restricted_token, write_list};
 use crate::around::{Around, Ended, Pipes, Reached};
 use crate::command::running::{Next, Pump, Supervision};
 use crate::command::slot::private_folder;
+use crate::command::worktree;
 use crate::command::{
     CommandExit, CommandLine, CommandSpec, Limit, OutputSink, PathGrant, ResourceLimits, SandboxError,
 };
@@ -47,7 +48,12 @@ pub(super) struct Confined {
 }
 
 impl Confined {
-    pub(super) fn start(level: Level, spec: CommandSpec, output: OutputSink) -> Result<Self, SandboxError> {
+    pub(super) fn start(
+        level: Level,
+        mut spec: CommandSpec,
+        output: OutputSink,
+    ) -> Result<Self, SandboxError> {
+        spec.extra = worktree::split(&spec.root, &spec.extra, false).grants;
         let around = Around::before(&spec)?;
         match launch(level, &spec, output, &around) {
             Ok((process, job, pumps, temporary)) => Ok(Self {

@@ -167,7 +167,10 @@ fn read_shadow(bed: &Bed) {
 fn read_hidden(bed: &Bed) {
     bed.put("deploy/.env", "PLANTED=1");
     bed.put("server.pem", "PLANTED");
+    bed.put("node_modules/own/.env", "PLANTED=2");
     bed.put(".env.example", "example");
+    let seen = bed.run("cat node_modules/own/.env; cp -r node_modules copy; cat copy/own/.env");
+    assert!(!seen.stdout.contains("PLANTED"), "{seen:#?}");
     let outcome = bed
         .run("cat deploy/.env server.pem .env.example; cp deploy/.env copy; mv deploy/.env away; cat away");
     assert!(!outcome.stdout.contains("PLANTED"), "{outcome:#?}");

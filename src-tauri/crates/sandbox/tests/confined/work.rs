@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use paddock_sandbox::{Blocked, PathGrant};
+
 use crate::bed::{Bed, Case, needs};
 
 pub const CASES: &[Case] = &[
@@ -27,6 +29,7 @@ pub const CASES: &[Case] = &[
     ("work_archives", archives),
     ("work_secret_file_is_not_in_the_way", secrets),
     ("work_git_submodules", submodules),
+    ("work_git_linked_worktree", linked_worktree),
     ("work_program_in_memory", memory_program),
     ("work_locks_and_databases", locks),
     ("work_signals_and_traps", signals),
@@ -56,6 +59,72 @@ fn git(bed: &Bed) {
          git branch -d topic && git gc -q && git fsck && git worktree add -q ../project/tree && git status --short",
     );
     assert_eq!(bed.works("git log --oneline | wc -l").trim(), "3");
+}
+
+/// A worktree of a repository elsewhere: what it misses is named once, and with that git works; but what makes git run
+/// programs stays closed.
+fn linked_worktree(bed: &Bed) {
+    let main = bed.outside().join("main");
+    std::fs::create_dir(&main).unwrap();
+    let git = |arguments: &[&str]| {
+        let done = std::process::Command::new("git")
+            .args(["-c", "user.name=Me", "-c", "user.email=me@example.invalid"])
+            .args(arguments)
+            .current_dir(&main)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{arguments:?}: {done:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["config", "user.name", "Me"]);
+    git(&["config", "user.email", "me@example.invalid"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "one"]);
+    git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-b",
+        "topic",
+        bed.project().to_str().unwrap(),
+    ]);
+    let common = main.join(".git");
+    let place = Blocked::Path {
+        path: common.clone(),
+        write: true,
+    };
+    assert_eq!(bed.fails("git status").end.blocked, [place]);
+
+    let run = |line: &str| {
+        let mut spec = bed.spec(line);
+        spec.extra = vec![PathGrant {
+            path: common.clone(),
+            writable: true,
+        }];
+        bed.run_spec(spec)
+    };
+    let outcome = run(
+        "git status && echo x > a && git add a && git commit -q -m two && git log --oneline && git branch other && \
+         git switch -q other && echo y >> a && git stash -q && git stash pop -q && git commit -q -am three && git tag v1",
+    );
+    assert!(outcome.end.exit.is_success(), "{outcome:#?}");
+    assert!(common.join("refs/tags/v1").exists());
+    let common = common.display();
+    for line in [
+        format!("echo evil > {common}/hooks/pre-commit"),
+        format!("git config --file {common}/config core.fsmonitor ./evil"),
+        "git config core.fsmonitor ./evil".to_owned(),
+        format!("echo /tmp > {common}/worktrees/project/commondir"),
+        format!("mv {common}/worktrees/project/commondir {common}/worktrees/project/away"),
+        format!("mv {common}/worktrees/project {common}/worktrees/other"),
+        format!("echo evil > {common}/info/attributes"),
+    ] {
+        let outcome = run(&line);
+        assert!(!outcome.end.exit.is_success(), "{line}: {outcome:#?}");
+    }
+    run(&format!("echo x > {}/new", main.display()));
+    assert!(!main.join(".git/hooks/pre-commit").exists() && !main.join("new").exists());
+    git(&["fsck"]);
+    git(&["status"]);
 }
 
 fn python(bed: &Bed) {
