@@ -91,7 +91,13 @@ pub const RUN: Command = Command {
         flag(
             "--base-url",
             "URL",
-            "an OpenAI-compatible server, for example http://127.0.0.1:11434/v1",
+            "a model server, for example http://127.0.0.1:11434/v1",
+        ),
+        choice(
+            "--protocol",
+            "P",
+            &["chat", "responses", "anthropic", "gemini"],
+            "what the server at --base-url speaks (default: chat, as OpenAI-compatible servers do)",
         ),
         flag("--model", "M", "the model's name as its server knows it"),
         flag(
@@ -127,6 +133,17 @@ pub const RUN: Command = Command {
             "--max-iterations",
             "N",
             "model requests at most; with --resume: that many more",
+        ),
+        flag(
+            "--max-cost",
+            "DOLLARS",
+            "what the session may cost, where the model's price is known; no request is sent that would pass it",
+        ),
+        choice(
+            "--effort",
+            "E",
+            &["minimal", "low", "medium", "high"],
+            "how long the model may reason (default: as it does by itself)",
         ),
         flag(
             "--done-when",

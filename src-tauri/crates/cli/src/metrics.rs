@@ -151,6 +151,7 @@ fn tokens(text: &mut String, metrics: &Metrics) {
         let source = match of.source {
             UsageSource::Main => "",
             UsageSource::SubAgent => " (sub-agents)",
+            UsageSource::Retry => " (retries)",
         };
         let about = if of.usage.estimated { " ≈" } else { "" };
         let _ = writeln!(

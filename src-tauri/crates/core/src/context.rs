@@ -183,6 +183,8 @@ mod tests {
             fallback: None,
             parent: None,
             demo: false,
+            budget: Default::default(),
+            facts: Default::default(),
         };
         let prompt = system_prompt(&root, &config, Timestamp(0));
         assert!(prompt.contains("Top: AGENTS.md src/"), "{prompt}");

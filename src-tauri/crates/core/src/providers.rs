@@ -2,7 +2,9 @@
 
 use crate::secrets::Secrets;
 use paddock_protocol::*;
-use paddock_provider::{BaseUrl, ChatConfig, ChatProvider, Provider, ScriptPace, ScriptedProvider, Secret};
+use paddock_provider::{
+    BaseUrl, ChatProvider, Network, Provider, ScriptPace, ScriptedProvider, Secret, ServerConfig,
+};
 use paddock_store::Keys;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,6 +23,9 @@ pub struct Providers {
     given: Mutex<HashMap<ProviderId, (String, Secret)>>,
     made: Mutex<HashMap<ProviderId, Made>>,
     pace: Mutex<Option<ScriptPace>>,
+    /// What servers told of their models, as long as the program runs.
+    listed: Mutex<HashMap<ProviderId, Vec<ModelEntry>>>,
+    network: Network,
     secrets: Arc<Secrets>,
 }
 
@@ -33,6 +38,11 @@ impl Providers {
         &self.keys
     }
 
+    /// The way to servers on other machines.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
     /// What must not be shown; every key that is used is learnt.
     pub fn secrets(&self) -> &Arc<Secrets> {
         &self.secrets
@@ -42,6 +52,7 @@ impl Providers {
     pub fn configure(&self, providers: Vec<ProviderConfig>) {
         *open(&self.configured) = providers;
         open(&self.made).clear();
+        open(&self.listed).clear();
     }
 
     /// A key from the environment, for this process only; it wins over the keyring.
@@ -105,15 +116,54 @@ impl Providers {
                 .learn(&format!("key of {}", config.label), key.expose());
         }
         let local = base_url.is_loopback();
-        let chat = ChatConfig {
+        let headers = config.headers.into_iter().map(|line| (line.name, line.value));
+        let server = ServerConfig {
             id: config.id,
             label: config.label,
             base_url,
             key,
             key_origin,
             local,
+            headers: headers.collect(),
+            network: self.network.clone(),
         };
-        Ok((Arc::new(ChatProvider::new(chat)), local))
+        let provider: Arc<dyn Provider> = match config.kind {
+            _ => Arc::new(ChatProvider::new(server)),
+        };
+        Ok((provider, local))
+    }
+
+    /// The models of a server; remembered for what they tell of themselves.
+    pub async fn list(&self, id: &ProviderId) -> Result<Vec<ModelEntry>, ModelError> {
+        let (provider, _) = self.get(id).await?;
+        let models = provider.models().await?;
+        open(&self.listed).insert(id.clone(), models.clone());
+        Ok(models)
+    }
+
+    /// What is known of a model: as its server told, then as the catalogue has it.
+    pub fn facts(&self, model: &ModelChoice) -> ModelFacts {
+        let told = open(&self.listed)
+            .get(&model.provider)
+            .and_then(|models| models.iter().find(|entry| entry.model == model.model))
+            .map(|entry| entry.facts.clone())
+            .unwrap_or_default();
+        let Some(config) = self.config(&model.provider) else {
+            return ModelFacts {
+                cost: ModelCost::Free,
+                ..told
+            };
+        };
+        let mut facts = paddock_provider::merged(
+            told,
+            paddock_provider::known_facts(&config.base_url, config.kind, &model.model),
+        );
+        facts.window = config.window.or(facts.window);
+        let local = BaseUrl::parse(&config.base_url).is_ok_and(|url| url.is_loopback());
+        if local && facts.cost == ModelCost::Unknown {
+            facts.cost = ModelCost::Free;
+        }
+        facts
     }
 
     async fn key(&self, config: &ProviderConfig) -> Result<(Option<Secret>, String), ModelError> {

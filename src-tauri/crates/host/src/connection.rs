@@ -151,7 +151,10 @@ fn may_take_long(request: &Request) -> bool {
     matches!(
         request,
         Request::About
-            | Request::CheckModel { .. }
+            | Request::TestConnection { .. }
+            | Request::TestModel { .. }
+            | Request::FindServers
+            | Request::Spending
             | Request::Models { .. }
             | Request::SetKey { .. }
             | Request::ForgetKey { .. }

@@ -156,7 +156,7 @@ async fn the_demo_runs_over_the_socket_with_decisions_and_an_extension() {
     let mut seq = attached.seq;
     let text = "Find the bug.".to_owned();
     let mode = SendMode::NextIteration;
-    client.submit(&session, Op::Send { text, mode }).await;
+    client.submit(&session, Op::send(text, mode)).await;
 
     let (mut decided, mut extended) = (0, false);
     loop {
@@ -235,7 +235,7 @@ async fn a_change_is_taken_back_made_again_and_kept_when_the_person_changed_the_
     client.ask("attach", json!(session)).await;
     let text = "Find the bug.".to_owned();
     let mode = SendMode::NextIteration;
-    client.submit(&session, Op::Send { text, mode }).await;
+    client.submit(&session, Op::send(text, mode)).await;
     let call = loop {
         match client.event().await.msg {
             EventMsg::ApprovalRequested { approval } => {

@@ -166,9 +166,9 @@ pub enum Request {
     /// Keep an image for a message of the session; answered with [`Reply::Attachment`].
     AddAttachment {
         session: SessionId,
+        /// File name, for the person.
         name: String,
-        media_type: String,
-        /// Base64.
+        /// Base64; what kind of image it is, the bytes say.
         data: String,
     },
     /// The bytes of an image of the session in base64; answered with [`Reply::Text`].

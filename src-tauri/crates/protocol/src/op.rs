@@ -154,3 +154,15 @@ pub enum SendMode {
     /// When no other session changes this folder any longer.
     WhenFree,
 }
+
+impl Op {
+    /// A message of words alone.
+    pub fn send(text: impl Into<String>, mode: SendMode) -> Self {
+        Op::Send {
+            text: text.into(),
+            mode,
+            images: Vec::new(),
+            effort: None,
+        }
+    }
+}

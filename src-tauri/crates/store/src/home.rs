@@ -70,6 +70,10 @@ impl Home {
             .join(format!("{}.txt", file_name(call.as_str())?)))
     }
 
+    pub(crate) fn attachment(&self, session: &SessionId, id: &str) -> Result<PathBuf, StoreError> {
+        Ok(self.session(session)?.join("attachments").join(file_name(id)?))
+    }
+
     pub(crate) fn raw(&self, session: &SessionId) -> Result<PathBuf, StoreError> {
         Ok(self.session(session)?.join("raw"))
     }

@@ -2,6 +2,7 @@
 //! outputs, what files held before a call changed them, and keys in the OS keyring. Synchronous but for the keys: every
 //! function is a few file operations. Deliberately absent: the meaning of events, and any key on disk.
 
+pub mod attachments;
 pub mod before;
 mod disk;
 mod error;

@@ -116,14 +116,23 @@ async fn begin(
         format: wish.calls,
         autonomy: None,
         done_when: wish.done_when.clone(),
+        budget: wish.max_cost.map(|most| Budget {
+            session: Some(most),
+            ..paddock.settings().budget
+        }),
     };
     let session = paddock.create_session(&project, session_wish).await?;
     let (snapshot, events) = paddock.attach(&session).await?;
-    let mode = SendMode::NextIteration;
+    let op = Op::Send {
+        text,
+        mode: SendMode::NextIteration,
+        images: Vec::new(),
+        effort: wish.effort,
+    };
     Ok(Opened {
         snapshot,
         events,
-        op: Some(Op::Send { text, mode }),
+        op: Some(op),
         known: 0,
     })
 }
@@ -142,7 +151,15 @@ async fn resume(
     model::is_known(paddock, model.as_ref().unwrap_or(&config.model))?;
     let op = wish::resuming(&snapshot, wish)?;
     if let Some(model) = model {
-        paddock.submit(session, Op::SetModel { model }).await?;
+        let known = KnownModel::default();
+        paddock.submit(session, Op::SetModel { model, known }).await?;
+    }
+    if let Some(most) = wish.max_cost {
+        let budget = Budget {
+            session: Some(most),
+            ..config.budget.clone()
+        };
+        paddock.submit(session, Op::SetBudget { budget }).await?;
     }
     if let Some(format) = wish.calls.filter(|format| *format != config.format) {
         paddock.submit(session, Op::SetFormat { format }).await?;

@@ -22,7 +22,7 @@ pub fn choose(arguments: &Arguments, paddock: &Paddock) -> Result<Option<ModelCh
     let mut configured = settings.providers.clone();
     let id = match (base_url, provider) {
         (Some(url), name) => {
-            let config = unconfigured(url, name, arguments.has("--key-env"))?;
+            let config = unconfigured(url, name, arguments)?;
             let id = config.id.clone();
             configured.retain(|known| known.id != id);
             configured.push(config);
@@ -76,7 +76,7 @@ pub fn choose(arguments: &Arguments, paddock: &Paddock) -> Result<Option<ModelCh
     Ok(Some(ModelChoice { provider: id, model }))
 }
 
-fn unconfigured(url: &str, name: Option<&str>, needs_key: bool) -> Result<ProviderConfig, Failure> {
+fn unconfigured(url: &str, name: Option<&str>, arguments: &Arguments) -> Result<ProviderConfig, Failure> {
     let base_url = BaseUrl::parse(url)?;
     let name = match name.map(str::trim) {
         Some("") => {
@@ -89,11 +89,17 @@ fn unconfigured(url: &str, name: Option<&str>, needs_key: bool) -> Result<Provid
     };
     Ok(ProviderConfig {
         id: ProviderId::new(name.clone()),
-        kind: ProviderKind::Chat,
+        kind: match arguments.value("--protocol") {
+            Some("responses") => ProviderKind::Responses,
+            Some("anthropic") => ProviderKind::Anthropic,
+            Some("gemini") => ProviderKind::Gemini,
+            _ => ProviderKind::Chat,
+        },
         label: name,
         base_url: base_url.as_str().to_owned(),
-        needs_key,
+        needs_key: arguments.has("--key-env"),
         window: None,
+        headers: Vec::new(),
     })
 }
 

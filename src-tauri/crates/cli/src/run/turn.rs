@@ -132,6 +132,8 @@ impl Turn<'_> {
                     LimitKind::Iterations => more.unwrap_or(limits.iterations.min(ceiling).max(1)).into(),
                     LimitKind::ActiveTime => limits.active_time.unwrap_or(Millis::minutes(30)).0,
                     LimitKind::SessionTokens => limits.session_tokens.unwrap_or(1_000_000).into(),
+                    // As much again as was allowed.
+                    LimitKind::TurnMoney | LimitKind::SessionMoney | LimitKind::DayMoney => reached.allowed,
                 };
                 let limit = reached.limit;
                 self.submit(Op::Extend { limit, by }).await?;

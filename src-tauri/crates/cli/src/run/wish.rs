@@ -47,6 +47,10 @@ pub struct Wish {
     pub max_iterations: Option<u32>,
     /// The command that has to succeed before the work is done.
     pub done_when: Option<String>,
+    /// How long the model may reason.
+    pub effort: Option<Effort>,
+    /// What the session may cost.
+    pub max_cost: Option<Micros>,
     pub format: Format,
     pub resume: Option<SessionId>,
 }
@@ -105,6 +109,14 @@ impl Wish {
             calls,
             max_iterations,
             done_when: arguments.value("--done-when").map(str::to_owned),
+            effort: match arguments.value("--effort") {
+                Some("minimal") => Some(Effort::Minimal),
+                Some("low") => Some(Effort::Low),
+                Some("medium") => Some(Effort::Medium),
+                Some("high") => Some(Effort::High),
+                _ => None,
+            },
+            max_cost: max_cost(arguments)?,
             format,
             resume,
         })
@@ -124,6 +136,21 @@ impl Wish {
     /// Iterations that a paused turn gets more.
     pub fn more_iterations(&self) -> Option<u32> {
         self.resume.as_ref().and(self.max_iterations)
+    }
+}
+
+fn max_cost(arguments: &Arguments) -> Result<Option<Micros>, Failure> {
+    let Some(text) = arguments.value("--max-cost") else {
+        return Ok(None);
+    };
+    let dollars = text.trim().trim_start_matches('$').parse::<f64>();
+    match dollars {
+        Ok(dollars) if dollars > 0.0 && dollars <= 1_000_000.0 => {
+            Ok(Some(Micros((dollars * 1e6).round() as u64)))
+        }
+        _ => Err(Failure::usage(format!(
+            "--max-cost is '{text}'. Give an amount in dollars above zero, for example 2.50."
+        ))),
     }
 }
 
@@ -154,18 +181,12 @@ pub fn resuming(snapshot: &SessionSnapshot, wish: &Wish) -> Result<Option<Op>, F
                 cause: PauseCause::Limits { .. },
             }),
             note,
-        ) => Ok(note.map(|text| Op::Send {
-            text,
-            mode: SendMode::NextIteration,
-        })),
+        ) => Ok(note.map(|text| Op::send(text, SendMode::NextIteration))),
         (Some(TurnStatus::Paused { .. } | TurnStatus::Interrupted), note) => Ok(Some(Op::Continue {
             note,
             allow_cause: false,
         })),
-        (_, Some(text)) => Ok(Some(Op::Send {
-            text,
-            mode: SendMode::NextIteration,
-        })),
+        (_, Some(text)) => Ok(Some(Op::send(text, SendMode::NextIteration))),
         (_, None) => Err(Failure::usage(
             "The last turn of this session has ended. Say what should be done next: \
              paddock run --resume SESSION \"and now the documentation\"",

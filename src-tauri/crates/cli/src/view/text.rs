@@ -64,6 +64,7 @@ impl TextView {
                 attempt,
                 limit,
                 finishing,
+                ..
             } => {
                 let now = (*turn, *iteration, *attempt);
                 if self.iteration.replace(now) != Some(now) {
@@ -81,6 +82,9 @@ impl TextView {
                     }
                     LimitKind::SessionTokens => {
                         format!("The limit is now {} tokens.", words::thousands(*allowed))
+                    }
+                    LimitKind::TurnMoney | LimitKind::SessionMoney | LimitKind::DayMoney => {
+                        format!("The limit is now {}.", words::money(Micros(*allowed)))
                     }
                 };
                 self.line(&self.style.dim(&what), output);

@@ -150,6 +150,26 @@ pub fn limit(reached: &LimitReached) -> String {
             thousands(used),
             thousands(allowed)
         ),
+        LimitKind::TurnMoney => spent("this turn", used, allowed),
+        LimitKind::SessionMoney => spent("the session", used, allowed),
+        LimitKind::DayMoney => spent("today", used, allowed),
+    }
+}
+
+fn spent(of: &str, used: u64, allowed: u64) -> String {
+    format!(
+        "{} of {} for {of} are spent; the next request would pass that.",
+        money(Micros(used)),
+        money(Micros(allowed))
+    )
+}
+
+/// Dollars, with as many digits as say something.
+pub fn money(amount: Micros) -> String {
+    match amount.0 {
+        0 => "$0".to_owned(),
+        1..10_000 => format!("${:.4}", amount.0 as f64 / 1e6),
+        _ => format!("${:.2}", amount.0 as f64 / 1e6),
     }
 }
 
@@ -175,6 +195,11 @@ pub fn pause(cause: &PauseCause) -> String {
         PauseCause::Check { command, attempts } => {
             format!("The check `{command}` failed {attempts} times: the work is not done.")
         }
+        PauseCause::Expensive { estimate, left } => format!(
+            "The next request is expected to cost {} of the {} that are left.",
+            money(*estimate),
+            money(*left)
+        ),
     }
 }
 

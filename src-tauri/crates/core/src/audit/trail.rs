@@ -419,6 +419,7 @@ fn paused(cause: &PauseCause) -> String {
         PauseCause::Breaker { tool } => format!("tool_breaker {tool}"),
         PauseCause::Model { error } => format!("model {}", word(&error.kind)),
         PauseCause::Check { attempts, .. } => format!("check {attempts}"),
+        PauseCause::Expensive { estimate, .. } => format!("expensive {}", estimate.0),
     }
 }
 

@@ -1,8 +1,10 @@
 //! The desk at which clients ask: one `Request` in, one `Reply` out, and the events of the sessions that are open.
 
+mod attachments;
 mod definitions;
 mod error;
 mod health;
+mod models;
 mod projects;
 mod records;
 mod rules;
@@ -12,9 +14,10 @@ mod settings;
 pub use sessions::SessionWish;
 pub use settings::demo_model;
 
+use crate::ledger::Ledger;
 use crate::providers::Providers;
 use crate::session::actor::Ask;
-use error::{model_error, storage};
+use error::storage;
 use paddock_protocol::*;
 use paddock_sandbox::{Confinement, HelperProgram, ProjectRoot, StateDir};
 use paddock_store::Home;
@@ -42,6 +45,7 @@ struct Inner {
     sessions: tokio::sync::Mutex<HashMap<SessionId, mpsc::UnboundedSender<Ask>>>,
     everyone: broadcast::Sender<Event>,
     summary: OnceLock<SandboxSummary>,
+    ledger: Arc<Ledger>,
 }
 
 /// A Paddock that may be gone; what its sessions hold must not keep it alive.
@@ -61,6 +65,9 @@ impl Paddock {
         let loaded = paddock_store::settings::load(&home).map_err(storage)?;
         let providers = Arc::new(Providers::default());
         providers.configure(loaded.value.providers.clone());
+        if let Err(error) = providers.network().apply(&loaded.value.network) {
+            tracing::warn!(%error, "the network settings cannot be used; requests to other machines fail until they are corrected");
+        }
         let inner = Inner {
             home,
             registry: Arc::new(Registry::new()),
@@ -70,6 +77,7 @@ impl Paddock {
             sessions: tokio::sync::Mutex::default(),
             everyone: broadcast::channel(EVERYONE_CAPACITY).0,
             summary: OnceLock::new(),
+            ledger: Arc::default(),
         };
         Ok(Self {
             inner: Arc::new(inner),
@@ -163,13 +171,18 @@ impl Paddock {
             Request::KeyState { provider } => Ok(Reply::Key {
                 key: self.inner.providers.key_state(&provider).await,
             }),
-            Request::Models { provider } => {
-                let (provider, _) = self.inner.providers.get(&provider).await.map_err(model_error)?;
-                Ok(Reply::Models {
-                    models: provider.models().await.map_err(model_error)?,
-                })
-            }
-            Request::CheckModel { model } => self.check_model(model).await,
+            Request::Models { provider } => self.models(provider).await,
+            Request::TestConnection { provider } => Ok(self.test_connection(&provider).await),
+            Request::TestModel { model } => self.test_model(model).await,
+            Request::Presets => Ok(Reply::Presets {
+                presets: paddock_provider::presets(),
+            }),
+            Request::FindServers => Ok(Reply::Servers {
+                servers: paddock_provider::find_local_servers().await,
+            }),
+            Request::AddAttachment { session, name, data } => self.add_attachment(&session, &name, &data),
+            Request::AttachmentData { session, attachment } => self.attachment_data(&session, &attachment),
+            Request::Spending => self.spending().await,
             Request::Metrics { query } => self.metrics(query).await,
             Request::Health => Ok(self.health().await),
             Request::Raw {

@@ -27,7 +27,7 @@ impl Paddock {
     }
 
     /// Reading many logs takes its time; sessions go on meanwhile.
-    async fn read_records<T: Send + 'static>(
+    pub(super) async fn read_records<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Home) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ClientError> {
@@ -67,7 +67,7 @@ mod tests {
         let (_, mut events) = paddock.attach(&session).await.unwrap();
         let text = "look around".to_owned();
         let mode = SendMode::NextIteration;
-        paddock.submit(&session, Op::Send { text, mode }).await.unwrap();
+        paddock.submit(&session, Op::send(text, mode)).await.unwrap();
         // The script begins with calls that need nobody, and comes to a change that does.
         while let Some(event) = events.recv().await {
             if matches!(

@@ -28,6 +28,8 @@ pub struct SessionWish {
     pub autonomy: Option<Autonomy>,
     /// The command that has to succeed before a turn is done.
     pub done_when: Option<String>,
+    /// As set for new sessions when absent.
+    pub budget: Option<Budget>,
 }
 
 impl Paddock {
@@ -40,13 +42,19 @@ impl Paddock {
     }
 
     pub async fn submit(&self, session: &SessionId, op: Op) -> Result<(), ClientError> {
-        if let Op::SetModel { model } = &op {
+        if let Op::SetModel { model, .. } = &op {
             self.known_model(model)?;
-            let format = self.format_of(model);
-            self.ask(session, |done| Ask::Submit { op, done }).await??;
-            let op = Op::SetFormat { format };
-            return self.ask(session, |done| Ask::Submit { op, done }).await?;
         }
+        let op = match op {
+            Op::SetModel { model, .. } => Op::SetModel {
+                known: self.known(&model),
+                model,
+            },
+            Op::SetFallback { fallback } => Op::SetFallback {
+                fallback: self.with_known(fallback),
+            },
+            op => op,
+        };
         self.ask(session, |done| Ask::Submit { op, done }).await?
     }
 
@@ -92,6 +100,7 @@ impl Paddock {
         };
         let limits = wish.limits.unwrap_or(usual);
         let format = wish.format.unwrap_or_else(|| self.format_of(&model));
+        let facts = self.known(&model).facts;
         let autonomy = wish.autonomy.unwrap_or(settings.autonomy);
         let config = SessionConfig {
             project: root.path().to_string_lossy().into_owned(),
@@ -107,9 +116,11 @@ impl Paddock {
             limits,
             format,
             own_role: None,
-            fallback: settings.fallback,
+            fallback: self.with_known(settings.fallback),
             done_when: wish.done_when,
             parent: None,
+            budget: wish.budget.unwrap_or(settings.budget),
+            facts,
         };
         let id = SessionId::new(uuid::Uuid::now_v7().to_string());
         self.begin_session(id.clone(), config).await?;
@@ -168,6 +179,7 @@ impl Paddock {
             registry: self.inner.registry.clone(),
             confinement: self.inner.confinement.clone(),
             providers: self.inner.providers.clone(),
+            ledger: self.inner.ledger.clone(),
             sandbox: OnceLock::new(),
             desk: self.downgrade(),
         };

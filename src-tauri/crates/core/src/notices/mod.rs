@@ -426,7 +426,7 @@ impl Watched {
                 (None, None) => (Kind::Question, self.newest, String::new()),
             },
             TurnStatus::Paused { cause } => match cause {
-                PauseCause::Limits { .. } => pause(Pause::Limit),
+                PauseCause::Limits { .. } | PauseCause::Expensive { .. } => pause(Pause::Limit),
                 PauseCause::Guard { .. } => pause(Pause::Guard),
                 PauseCause::Breaker { .. } => pause(Pause::Breaker),
                 PauseCause::Check { .. } => pause(Pause::Check),

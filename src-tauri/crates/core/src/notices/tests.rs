@@ -36,6 +36,8 @@ fn config(title: &str) -> SessionConfig {
         fallback: None,
         parent: None,
         demo: false,
+        budget: Default::default(),
+        facts: ModelFacts::default(),
     }
 }
 
@@ -55,6 +57,7 @@ fn snapshot(id: &str, title: &str) -> SessionSnapshot {
         workflow: None,
         waits_for_folder: false,
         usage: Usage::default(),
+        sources: Vec::new(),
     }
 }
 

@@ -43,6 +43,9 @@ pub enum Ask {
     },
 }
 
+/// System prompt and tools of a usual session; the first answer's count takes its place.
+const PREAMBLE_BYTES: u32 = 8_000;
+
 pub struct Actor {
     state: SessionState,
     log: LogWriter,
@@ -85,6 +88,8 @@ impl Actor {
                 workflow_tools: kinds(place.registry.workflow_only()),
                 confined: false,
                 folder_taken: false,
+                spent_today: Micros(0),
+                preamble_bytes: PREAMBLE_BYTES,
             },
             executor: Executor::new(place.clone(), back, process_count),
             place,
@@ -133,6 +138,19 @@ impl Actor {
                     }
                 }
             }
+        }
+    }
+
+    /// Where there is a cap on the day, what other sessions spent counts.
+    async fn look_at_the_day(&mut self) {
+        if self.state.live.config.budget.day.is_none() {
+            return;
+        }
+        let (ledger, home) = (self.place.ledger.clone(), self.place.home.clone());
+        match tokio::task::spawn_blocking(move || ledger.today(&home)).await {
+            Ok(Ok(today)) => self.around.spent_today = today.cost,
+            Ok(Err(error)) => tracing::warn!(%error, "what was spent today could not be read"),
+            Err(error) => tracing::warn!(%error, "what was spent today could not be read"),
         }
     }
 
@@ -201,6 +219,7 @@ impl Actor {
                     let tried = tokio::task::spawn_blocking(move || place.sandbox_summary().confined).await;
                     self.around.confined = tried.unwrap_or(false);
                 }
+                self.look_at_the_day().await;
                 let result = self.take(Input::Op(op));
                 let _ = done.send(result);
             }
@@ -240,6 +259,7 @@ impl Actor {
         if matches!(input, Input::Back(Back::Undone { .. })) {
             self.undoing = self.undoing.saturating_sub(1);
         }
+        self.around.spent_today = self.place.ledger.known();
         let entropy = uuid::Uuid::now_v7().as_u128() as u32;
         let outcome = step(&self.state, Stamped { now, entropy, input }, &self.around);
         let changes_world = outcome.effects.iter().any(|effect| self.changes_world(effect));
@@ -285,6 +305,9 @@ impl Actor {
             return self.fail(&error);
         }
         super::traced::happened(&event);
+        if let EventMsg::IterationAnswered { usage, .. } | EventMsg::AttemptLost { usage, .. } = &event.msg {
+            self.place.ledger.add(usage);
+        }
         self.state.apply(&event);
         self.keep_summary(&event.msg);
         self.views.retain(|view| view.send(event.clone()).is_ok());

@@ -4,11 +4,15 @@
 use super::state::SessionState;
 use super::words;
 use paddock_protocol::*;
-use paddock_provider::{AgentPart, CallResult, Message};
+use paddock_provider::{AgentPart, CallResult, Image, Message};
 use std::collections::BTreeMap;
 
-pub fn history(state: &SessionState) -> Vec<Message> {
-    let mut messages = Messages::default();
+/// `image` fetches the bytes of an attachment; one that cannot be had is left out.
+pub fn history(state: &SessionState, image: &dyn Fn(&Attachment) -> Option<Image>) -> Vec<Message> {
+    let mut messages = Messages {
+        all: Vec::new(),
+        image,
+    };
     let mut from = 0;
     while let Some(first) = state.items.get(from) {
         let turn = first.turn;
@@ -19,27 +23,42 @@ pub fn history(state: &SessionState) -> Vec<Message> {
         turn_messages(state, turn, &state.items[from..until], &mut messages);
         from = until;
     }
-    messages.0
+    messages.all
 }
 
-#[derive(Default)]
-struct Messages(Vec<Message>);
+struct Messages<'a> {
+    all: Vec<Message>,
+    image: &'a dyn Fn(&Attachment) -> Option<Image>,
+}
 
-impl Messages {
+impl Messages<'_> {
     /// Neighbours of the person's side become one message.
     fn user(&mut self, words: &str) {
-        if words.trim().is_empty() {
+        self.said(words, &[]);
+    }
+
+    fn said(&mut self, words: &str, attachments: &[Attachment]) {
+        let seen = self.images(attachments);
+        if words.trim().is_empty() && seen.is_empty() {
             return;
         }
-        match self.0.last_mut() {
-            Some(Message::User { text }) => {
-                text.push_str("\n\n");
+        match self.all.last_mut() {
+            Some(Message::User { text, images }) => {
+                if !text.is_empty() {
+                    text.push_str("\n\n");
+                }
                 text.push_str(words);
+                images.extend(seen);
             }
-            _ => self.0.push(Message::User {
+            _ => self.all.push(Message::User {
                 text: words.to_owned(),
+                images: seen,
             }),
         }
+    }
+
+    fn images(&self, attachments: &[Attachment]) -> Vec<Image> {
+        attachments.iter().filter_map(self.image).collect()
     }
 }
 
@@ -57,23 +76,28 @@ fn turn_messages(
     state: &SessionState,
     turn: TurnId,
     items: &[std::sync::Arc<Item>],
-    messages: &mut Messages,
+    messages: &mut Messages<'_>,
 ) {
     let mut groups: BTreeMap<u32, Group<'_>> = BTreeMap::new();
-    let mut messages_before: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+    let mut messages_before: BTreeMap<u32, Vec<(&str, &[Attachment])>> = BTreeMap::new();
     let mut stopped = false;
     for item in items {
         let group = groups.entry(item.iteration).or_default();
         match &item.kind {
-            ItemKind::UserMessage { text, delivery, .. } => match delivery {
-                Delivery::Start => messages.user(text),
+            ItemKind::UserMessage {
+                text,
+                delivery,
+                images,
+                ..
+            } => match delivery {
+                Delivery::Start => messages.said(text, images),
                 Delivery::Steer {
                     used_from: Some(from),
                 }
                 | Delivery::Note {
                     used_from: Some(from),
                 } => {
-                    messages_before.entry(*from).or_default().push(text);
+                    messages_before.entry(*from).or_default().push((text, images));
                 }
                 Delivery::Steer { used_from: None } | Delivery::Note { used_from: None } => {
                     group.notes.push(text.clone())
@@ -81,7 +105,7 @@ fn turn_messages(
             },
             ItemKind::Call(call) if item.iteration == 0 => group.notes.push(words::workflow_call(call)),
             ItemKind::TurnSummary { report } => stopped = report.end == TurnEnd::Stopped,
-            _ => add(group, item),
+            _ => add(group, item, messages),
         }
     }
     let last = state
@@ -96,8 +120,8 @@ fn turn_messages(
         let Some(record) = state.iterations.get(&(turn, iteration)) else {
             continue;
         };
-        for text in messages_before.get(&iteration).into_iter().flatten() {
-            messages.user(text);
+        for (text, images) in messages_before.get(&iteration).into_iter().flatten() {
+            messages.said(text, images);
         }
         if record.finishing {
             messages.user(words::FINISH_UP);
@@ -117,25 +141,25 @@ fn turn_messages(
             }
         }
         if !parts.is_empty() {
-            messages.0.push(Message::Agent { parts });
+            messages.all.push(Message::Agent { parts });
         }
         if record.answered && !group.results.is_empty() {
-            messages.0.push(Message::Results {
+            messages.all.push(Message::Results {
                 results: group.results,
             });
         }
         group.notes.iter().for_each(|note| messages.user(note));
     }
     // Meant for a request that the program did not live to send.
-    for text in messages_before.range(last + 1..).flat_map(|(_, texts)| texts) {
-        messages.user(text);
+    for (text, images) in messages_before.range(last + 1..).flat_map(|(_, said)| said) {
+        messages.said(text, images);
     }
     if stopped {
         messages.user(words::STOPPED_TURN);
     }
 }
 
-fn add<'a>(group: &mut Group<'a>, item: &'a Item) {
+fn add<'a>(group: &mut Group<'a>, item: &'a Item, messages: &Messages<'_>) {
     match &item.kind {
         ItemKind::AgentText { text } if item.status == ItemStatus::Done => {
             group.parts.push(AgentPart::Text { text: text.clone() });
@@ -168,6 +192,7 @@ fn add<'a>(group: &mut Group<'a>, item: &'a Item) {
                 name: call.tool.clone(),
                 text: output.text.clone(),
                 ok: output.ok,
+                images: messages.images(&output.images),
             });
         }
         ItemKind::Malformed {

@@ -105,6 +105,45 @@ pub enum SubReport {
     },
 }
 
+/// What the person wrote, wherever it waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    pub text: String,
+    pub images: Vec<Attachment>,
+    pub effort: Option<Effort>,
+}
+
+impl Written {
+    pub fn item(self, delivery: Delivery, queued: Option<u32>) -> ItemKind {
+        ItemKind::UserMessage {
+            text: self.text,
+            delivery,
+            images: self.images,
+            effort: self.effort,
+            queued,
+        }
+    }
+}
+
+impl From<QueuedMessage> for Written {
+    fn from(message: QueuedMessage) -> Self {
+        Self {
+            text: message.text,
+            images: message.images,
+            effort: message.effort,
+        }
+    }
+}
+
+impl From<String> for Written {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
+}
+
 /// Names one model request; what comes back under another ticket is too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ticket {
@@ -142,6 +181,8 @@ pub enum Effect {
     Sample {
         ticket: Ticket,
         tools: bool,
+        /// Longest answer in tokens that the caps allow.
+        max_output: Option<u32>,
     },
     CancelModel,
     /// Read the arguments and say what the call would touch.
@@ -239,6 +280,10 @@ pub struct Surroundings {
     pub confined: bool,
     /// Another session changes this folder.
     pub folder_taken: bool,
+    /// What all sessions of this account have spent since midnight.
+    pub spent_today: Micros,
+    /// Bytes of the system prompt and the tools, which no answer has counted yet.
+    pub preamble_bytes: u32,
 }
 
 impl Surroundings {

@@ -44,6 +44,12 @@ pub struct LiveTurn {
     /// Sub-agents that this turn started.
     pub sub_agents: u32,
     pub allowed_tools: BTreeSet<String>,
+    /// Money that the turn may cost, in millionths of a dollar, as the person raised it.
+    pub raised_money: Option<u64>,
+    /// The person agreed that a request costs so much.
+    pub agreed_cost: Micros,
+    /// How long the model may reason, as chosen for the newest message.
+    pub effort: Option<Effort>,
     /// Something may have changed that no check has seen yet.
     pub unchecked: bool,
     /// Failed checks since the person last decided.
@@ -156,6 +162,9 @@ impl LiveTurn {
             guard: GuardRecord::default(),
             sub_agents: 0,
             allowed_tools: BTreeSet::new(),
+            raised_money: None,
+            agreed_cost: Micros(0),
+            effort: None,
             unchecked: false,
             checks: 0,
             check_allowed: false,
@@ -207,6 +216,8 @@ impl LiveTurn {
                 LimitKind::Iterations => self.iteration_limit = u32::try_from(*allowed).unwrap_or(u32::MAX),
                 LimitKind::ActiveTime => self.active_limit = Some(Millis(*allowed)),
                 LimitKind::SessionTokens => self.token_limit = Some(*allowed),
+                LimitKind::TurnMoney => self.raised_money = Some(*allowed),
+                LimitKind::SessionMoney | LimitKind::DayMoney => {}
             },
             EventMsg::IterationStarted {
                 iteration,
@@ -233,7 +244,9 @@ impl LiveTurn {
             {
                 self.apply_item(item);
             }
-            EventMsg::SubAgentUsed { usage, .. } => self.usage.add(usage),
+            EventMsg::SubAgentUsed { usage, .. } | EventMsg::AttemptLost { usage, .. } => {
+                self.usage.add(usage)
+            }
             EventMsg::TurnEnded { turn, end } if *turn == self.turn => self.ended = Some(*end),
             EventMsg::ApprovalRequested { approval } if approval.origin.is_none() => {
                 if let Some(call) = self.calls.iter_mut().find(|c| c.call == approval.call) {
@@ -252,6 +265,7 @@ impl LiveTurn {
                     self.failures = Failures::default();
                 }
                 PauseCause::Check { .. } => self.check_allowed = true,
+                PauseCause::Expensive { estimate, .. } => self.agreed_cost = self.agreed_cost.max(*estimate),
                 _ => {}
             },
             _ => {}
@@ -298,8 +312,9 @@ impl LiveTurn {
 
     fn apply_item(&mut self, item: &Item) {
         match &item.kind {
-            ItemKind::UserMessage { .. } => {
+            ItemKind::UserMessage { effort, .. } => {
                 self.has_task = true;
+                self.effort = effort.or(self.effort);
                 self.unused.retain(|id| *id != item.id);
                 if item.status == ItemStatus::Waiting {
                     self.unused.push(item.id);

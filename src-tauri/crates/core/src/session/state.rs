@@ -38,6 +38,9 @@ pub struct Live {
     pub rules: Arc<Vec<Rule>>,
     /// Tokens up to which the person raised the session's limit in place; holds until the limit itself is set anew.
     pub raised_tokens: Option<u64>,
+    /// The same for money, in millionths of a dollar.
+    pub raised_money: Option<u64>,
+    pub raised_day: Option<u64>,
     pub queue: Queue,
     /// Id of the next queued message.
     pub next_queued: u32,
@@ -51,8 +54,44 @@ pub struct Live {
     pub awaits_folder: bool,
     pub next_item: u32,
     pub usage: Usage,
+    /// The same by what it was used for.
+    pub sources: Arc<Vec<SourceUsage>>,
+    pub context: ContextSize,
     /// Items that are not final.
     pub open: Vec<OpenItem>,
+}
+
+/// What is known of the size of the conversation, for the expectation of the next request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextSize {
+    /// Tokens of the newest answered request and of its answer, as the server counted; 0 before the first.
+    pub known: u32,
+    /// Bytes that came after it.
+    pub added_bytes: u64,
+    /// The server keeps what it has read.
+    pub is_cached: bool,
+    /// Tokens of the newest answer.
+    pub output: u32,
+}
+
+impl ContextSize {
+    fn answered(&mut self, usage: &Usage) {
+        *self = Self {
+            known: u32::try_from(usage.total()).unwrap_or(u32::MAX),
+            added_bytes: 0,
+            is_cached: usage.cached > 0 || usage.cache_write > 0,
+            output: usage.output.saturating_add(usage.reasoning),
+        };
+    }
+
+    fn added(&mut self, item: &Item) {
+        let bytes = match &item.kind {
+            ItemKind::UserMessage { text, .. } => text.len(),
+            ItemKind::Call(call) => call.output.as_ref().map_or(0, |output| output.text.len()),
+            _ => 0,
+        };
+        self.added_bytes += bytes as u64;
+    }
 }
 
 /// An item that is not final, with what has streamed into it.
@@ -120,6 +159,8 @@ impl SessionState {
                 approvals: Vec::new(),
                 rules: Arc::default(),
                 raised_tokens: None,
+                raised_money: None,
+                raised_day: None,
                 queue: Queue::default(),
                 next_queued: 1,
                 plan: Arc::default(),
@@ -129,6 +170,8 @@ impl SessionState {
                 awaits_folder: false,
                 next_item: 0,
                 usage: Usage::default(),
+                sources: Arc::default(),
+                context: ContextSize::default(),
                 open: Vec::new(),
             },
         }
@@ -218,6 +261,7 @@ impl SessionState {
             workflow: self.live.workflow.as_deref().cloned(),
             waits_for_folder: self.live.awaits_folder,
             usage: self.live.usage,
+            sources: (*self.live.sources).clone(),
         }
     }
 
@@ -271,6 +315,9 @@ impl Live {
                 if self.config.limits.session_tokens != config.limits.session_tokens {
                     self.raised_tokens = None;
                 }
+                if self.config.budget != config.budget {
+                    (self.raised_money, self.raised_day) = (None, None);
+                }
                 self.config = Arc::new(config.clone());
             }
             EventMsg::TurnStarted {
@@ -299,6 +346,7 @@ impl Live {
             EventMsg::ItemCompleted { item } => {
                 self.next_item = self.next_item.max(item.id.0 + 1);
                 self.leave_queue(item);
+                self.context.added(item);
                 self.open.retain(|open| open.item.id != item.id);
             }
             EventMsg::ItemDelta {
@@ -322,6 +370,16 @@ impl Live {
                 allowed,
                 ..
             } => self.raised_tokens = Some(*allowed),
+            EventMsg::LimitChanged {
+                limit: LimitKind::SessionMoney,
+                allowed,
+                ..
+            } => self.raised_money = Some(*allowed),
+            EventMsg::LimitChanged {
+                limit: LimitKind::DayMoney,
+                allowed,
+                ..
+            } => self.raised_day = Some(*allowed),
             EventMsg::RuleAdded { rule } => Arc::make_mut(&mut self.rules).push(rule.clone()),
             EventMsg::RuleRemoved { rule } => Arc::make_mut(&mut self.rules).retain(|kept| kept.id != *rule),
             EventMsg::RulesLoaded { rules } => {
@@ -354,9 +412,12 @@ impl Live {
                 run.answers.insert(name.clone(), answer.clone());
             }),
             EventMsg::WorkflowEnded { .. } => self.workflow = None,
-            EventMsg::IterationAnswered { usage, .. } | EventMsg::SubAgentUsed { usage, .. } => {
-                self.usage.add(usage);
+            EventMsg::IterationAnswered { usage, .. } => {
+                self.context.answered(usage);
+                self.used(UsageSource::Main, usage);
             }
+            EventMsg::SubAgentUsed { usage, .. } => self.used(UsageSource::SubAgent, usage),
+            EventMsg::AttemptLost { usage, .. } => self.used(UsageSource::Retry, usage),
             _ => {}
         }
         if let Some(turn) = &mut self.turn {
@@ -364,6 +425,30 @@ impl Live {
         }
         if let EventMsg::ApprovalResolved { approval, .. } = msg {
             self.approvals.retain(|a| a.id != *approval);
+        }
+    }
+
+    fn used(&mut self, source: UsageSource, usage: &Usage) {
+        self.usage.add(usage);
+        let model = match source {
+            UsageSource::SubAgent => String::new(),
+            UsageSource::Main | UsageSource::Retry => {
+                format!("{}/{}", self.config.model.provider, self.config.model.model)
+            }
+        };
+        let sources = Arc::make_mut(&mut self.sources);
+        let same = |entry: &&mut SourceUsage| entry.source == source && entry.model == model;
+        match sources.iter_mut().find(same) {
+            Some(entry) => {
+                entry.requests += 1;
+                entry.usage.add(usage);
+            }
+            None => sources.push(SourceUsage {
+                source,
+                model,
+                requests: 1,
+                usage: *usage,
+            }),
         }
     }
 

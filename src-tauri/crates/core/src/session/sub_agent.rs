@@ -60,10 +60,7 @@ async fn follow(
         session: session.clone(),
     };
     let (_, mut events) = paddock.attach(session).await?;
-    let send = Op::Send {
-        text: task,
-        mode: SendMode::NextIteration,
-    };
+    let send = Op::send(task, SendMode::NextIteration);
     paddock.submit(session, send).await?;
     drop(paddock);
     let mut heard = Hearing::default();

@@ -132,17 +132,18 @@ fn requests(
     let mut sources: BTreeMap<(UsageSource, String), SourceUsage> = BTreeMap::new();
     let mut all = Usage::default();
     let columns = "r.at / 86400000 AS day, s.child, r.model, count(*), \
-                   sum(r.input), sum(r.cached), sum(r.output), sum(r.reasoning), max(r.estimated)";
+                   sum(r.input), sum(r.cached), sum(r.output), sum(r.reasoning), max(r.estimated), \
+                   sum(r.cache_write), sum(r.cost), max(r.unpriced), r.lost";
     scope.each(
         rows,
         columns,
         "requests",
-        "GROUP BY day, s.child, r.model",
+        "GROUP BY day, s.child, r.model, r.lost",
         |row| {
-            let source = if row.get(1)? {
-                UsageSource::SubAgent
-            } else {
-                UsageSource::Main
+            let source = match (row.get(12)?, row.get(1)?) {
+                (true, _) => UsageSource::Retry,
+                (false, true) => UsageSource::SubAgent,
+                (false, false) => UsageSource::Main,
             };
             let model: String = row.get(2)?;
             let tokens = |column| {
@@ -154,7 +155,9 @@ fn requests(
                 output: tokens(6)?,
                 reasoning: tokens(7)?,
                 estimated: row.get(8)?,
-                ..Usage::default()
+                cache_write: tokens(9)?,
+                cost: Micros(row.get::<_, i64>(10)?.unsigned_abs()),
+                unpriced: row.get(11)?,
             };
             all.add(&usage);
             days.entry(row.get(0)?).or_default().1.add(&usage);
@@ -171,10 +174,32 @@ fn requests(
             Ok(())
         },
     )?;
-    let input = f64::from(all.input) + f64::from(all.cached);
+    let input = f64::from(all.input) + f64::from(all.cached) + f64::from(all.cache_write);
     metrics.cache_share = (input > 0.0).then(|| f64::from(all.cached) / input);
     metrics.usage = sources.into_values().collect();
     Ok(())
+}
+
+/// What all requests since midnight, local time, have used.
+pub fn spent_today(rows: &Connection) -> rusqlite::Result<Usage> {
+    let total = "SELECT coalesce(sum(input), 0), coalesce(sum(cached), 0), coalesce(sum(output), 0), \
+                 coalesce(sum(reasoning), 0), coalesce(max(estimated), 0), coalesce(sum(cache_write), 0), \
+                 coalesce(sum(cost), 0), coalesce(max(unpriced), 0) FROM requests \
+                 WHERE at >= 1000 * CAST(strftime('%s', 'now', 'localtime', 'start of day', 'utc') AS INTEGER)";
+    rows.query_row(total, [], |row| {
+        let tokens =
+            |column| Ok::<_, rusqlite::Error>(u32::try_from(row.get::<_, i64>(column)?).unwrap_or(u32::MAX));
+        Ok(Usage {
+            input: tokens(0)?,
+            cached: tokens(1)?,
+            output: tokens(2)?,
+            reasoning: tokens(3)?,
+            estimated: row.get(4)?,
+            cache_write: tokens(5)?,
+            cost: Micros(row.get::<_, i64>(6)?.unsigned_abs()),
+            unpriced: row.get(7)?,
+        })
+    })
 }
 
 fn calls(rows: &Connection, scope: &Scope, metrics: &mut Metrics) -> rusqlite::Result<()> {

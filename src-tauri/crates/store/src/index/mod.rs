@@ -13,7 +13,7 @@ pub use rows::{Run, timed_out};
 
 use crate::log::lengths;
 use crate::{Home, LogEntry, LogReader, StoreError, disk};
-use paddock_protocol::{DecisionLine, Metrics, MetricsQuery, SessionId, Timestamp};
+use paddock_protocol::{DecisionLine, Metrics, MetricsQuery, SessionId, Timestamp, Usage};
 use rows::Fold;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::collections::HashMap;
@@ -38,6 +38,11 @@ pub fn decisions(
     now: Timestamp,
 ) -> Result<Vec<DecisionLine>, StoreError> {
     ask(home, |rows| figures::decisions(rows, query, limit, now))
+}
+
+/// What all sessions have used since midnight, local time.
+pub fn spent_today(home: &Home) -> Result<Usage, StoreError> {
+    ask(home, figures::spent_today)
 }
 
 fn ask<T>(home: &Home, question: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {

@@ -122,10 +122,12 @@ fn write_turn(rows: &Connection, session: i64, fold: &mut Fold, event: &Event) -
             )?
             .execute(params![session, turn.0, iteration, attempt, number(fold.began), number(event.at.0), fold.model])?;
         }
-        EventMsg::IterationAnswered { usage, .. } => {
+        EventMsg::IterationAnswered { usage, .. } | EventMsg::AttemptLost { usage, .. } => {
+            let lost = matches!(event.msg, EventMsg::AttemptLost { .. });
             let (turn, iteration, attempt) = fold.request;
             rows.prepare_cached(
-                "UPDATE requests SET input = ?, cached = ?, output = ?, reasoning = ?, estimated = ?
+                "UPDATE requests SET input = ?, cached = ?, output = ?, reasoning = ?, estimated = ?,
+                 cache_write = ?, cost = ?, unpriced = ?, lost = ?
                  WHERE session = ? AND turn = ? AND iteration = ? AND attempt = ?",
             )?
             .execute(params![
@@ -134,6 +136,10 @@ fn write_turn(rows: &Connection, session: i64, fold: &mut Fold, event: &Event) -
                 usage.output,
                 usage.reasoning,
                 usage.estimated,
+                usage.cache_write,
+                number(usage.cost.0),
+                usage.unpriced,
+                lost,
                 session,
                 turn,
                 iteration,

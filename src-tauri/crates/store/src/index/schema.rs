@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 
 /// Raised whenever a table or the meaning of a column changes; an index of another version is made anew.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 const TABLES: &str = "
 CREATE TABLE sessions (
@@ -41,6 +41,10 @@ CREATE TABLE requests (
     output INTEGER NOT NULL DEFAULT 0,
     reasoning INTEGER NOT NULL DEFAULT 0,
     estimated INTEGER NOT NULL DEFAULT 0,
+    cache_write INTEGER NOT NULL DEFAULT 0,
+    cost INTEGER NOT NULL DEFAULT 0,
+    unpriced INTEGER NOT NULL DEFAULT 0,
+    lost INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (session, turn, iteration, attempt)
 ) WITHOUT ROWID;
 CREATE TABLE calls (

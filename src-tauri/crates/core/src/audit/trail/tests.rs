@@ -48,6 +48,8 @@ fn config() -> SessionConfig {
         fallback: None,
         parent: None,
         demo: false,
+        budget: Default::default(),
+        facts: ModelFacts::default(),
     }
 }
 
@@ -142,6 +144,7 @@ fn each_action_is_one_line_without_contents() {
             attempt: 1,
             limit: 25,
             finishing: false,
+            estimate: None,
         },
         EventMsg::ItemCompleted {
             item: call_item(ItemStatus::Done),

@@ -5,6 +5,7 @@ mod calls;
 mod model;
 
 use crate::desk::WeakPaddock;
+use crate::ledger::Ledger;
 use crate::providers::Providers;
 use crate::session::gate::CallGate;
 use crate::session::input::{Back, Effect, Timer};
@@ -16,7 +17,7 @@ use paddock_sandbox::{Confinement, ProjectRoot, StateDir};
 use paddock_store::{Home, ProjectLock};
 use paddock_tools::{ProcessChange, Processes, Registry};
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
@@ -34,6 +35,7 @@ pub struct Workplace {
     pub confinement: Arc<dyn Confinement>,
     pub sandbox_state: StateDir,
     pub providers: Arc<Providers>,
+    pub ledger: Arc<Ledger>,
     pub sandbox: OnceLock<SandboxSummary>,
     /// Where the sessions of sub-agents are made.
     pub desk: WeakPaddock,
@@ -59,6 +61,8 @@ pub struct Executor {
     processes: Processes,
     awaits_folder: Option<AbortHandle>,
     preamble: Option<Preamble>,
+    /// Images of the session in base64, by the hash of their bytes.
+    images: Mutex<HashMap<String, Arc<str>>>,
 }
 
 /// What goes before the conversation, the same for all requests of a turn in one role.
@@ -90,12 +94,17 @@ impl Executor {
             processes: Processes::new(on_change, process_count),
             awaits_folder: None,
             preamble: None,
+            images: Mutex::default(),
         }
     }
 
     pub fn start(&mut self, effect: Effect, state: &SessionState, now: Timestamp) {
         match effect {
-            Effect::Sample { ticket, tools } => self.sample(ticket, tools, state),
+            Effect::Sample {
+                ticket,
+                tools,
+                max_output,
+            } => self.sample(ticket, tools, max_output, state),
             Effect::CancelModel => {
                 if let Some(model) = self.model.take() {
                     model.abort();

@@ -5,10 +5,12 @@ use crate::context;
 use crate::session::input::{Back, Ticket};
 use crate::session::state::SessionState;
 use crate::session::traced;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use paddock_protocol::*;
-use paddock_provider::{Exchange, ModelRequest, Recorder, ToolSpec};
+use paddock_provider::{Exchange, Image, ModelRequest, Recorder, ToolSpec};
 use paddock_store::{StoreError, raw};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 use tracing::Instrument as _;
 
@@ -47,17 +49,45 @@ impl Executor {
         ModelRequest {
             model: config.model.model.clone(),
             system: preamble.system,
-            messages: crate::session::history::history(state),
+            messages: crate::session::history::history(state, &|attachment| self.image(attachment)),
             tools: if tools { preamble.tools } else { Arc::default() },
             format: config.format,
             max_output: None,
             silence: config.limits.model_silence,
             record: None,
+            effort: state.live.turn.as_ref().and_then(|turn| turn.effort),
+            facts: Arc::new(config.facts.clone()),
         }
     }
 
-    pub(super) fn sample(&mut self, ticket: Ticket, tools: bool, state: &SessionState) {
+    /// The bytes of an attachment as models get them; read once.
+    fn image(&self, attachment: &Attachment) -> Option<Image> {
+        let mut known = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(data) = known.get(&attachment.id) {
+            return Some(image_of(attachment, data.clone()));
+        }
+        match paddock_store::attachments::read(&self.place.home, &self.place.session, &attachment.id) {
+            Ok(bytes) => {
+                let data: Arc<str> = STANDARD.encode(bytes).into();
+                known.insert(attachment.id.clone(), data.clone());
+                Some(image_of(attachment, data))
+            }
+            Err(error) => {
+                tracing::warn!(%error, name = attachment.name, "an image of the session could not be read");
+                None
+            }
+        }
+    }
+
+    pub(super) fn sample(
+        &mut self,
+        ticket: Ticket,
+        tools: bool,
+        max_output: Option<u32>,
+        state: &SessionState,
+    ) {
         let mut request = self.request(tools, state);
+        request.max_output = max_output;
         request.record = Some(self.recorder(ticket));
         let limits = &state.live.config.limits;
         let local_silence = limits.local_silence;
@@ -137,6 +167,14 @@ fn keep_raw(place: &Workplace, ticket: Ticket, at: Timestamp, exchange: &Exchang
         response: &response,
     };
     raw::keep(&place.home, &place.session, ticket.turn, ticket.iteration, &raw)
+}
+
+fn image_of(attachment: &Attachment, data: Arc<str>) -> Image {
+    Image {
+        media_type: attachment.media_type.clone(),
+        data,
+        name: attachment.name.clone(),
+    }
 }
 
 fn spec((name, description, parameters): (&str, &str, serde_json::Value)) -> ToolSpec {

@@ -189,7 +189,7 @@ impl Draft<'_> {
         self.emit(EventMsg::IterationAnswered {
             turn: ticket.turn,
             iteration: ticket.iteration,
-            usage: answer.usage,
+            usage: self.priced(answer.usage),
             finish,
             first_byte,
         });

@@ -6,6 +6,7 @@
 mod answer;
 mod approval;
 mod ask;
+mod budget;
 mod call;
 mod check;
 mod ended;

@@ -2,7 +2,7 @@
 
 use super::Draft;
 use super::setting::title_of;
-use crate::session::input::Effect;
+use crate::session::input::{Effect, Written};
 use crate::session::words;
 use paddock_protocol::*;
 
@@ -19,7 +19,12 @@ impl Draft<'_> {
             return;
         }
         match op {
-            Op::Send { text, mode } => self.send(text, mode),
+            Op::Send {
+                text,
+                mode,
+                images,
+                effort,
+            } => self.send(Written { text, images, effort }, mode),
             Op::Decide { approval, decision } => self.decide(&approval, decision),
             Op::Answer { call, text } => self.answer(&call, text),
             Op::Pause => self.ask_to_pause(),
@@ -39,7 +44,8 @@ impl Draft<'_> {
             Op::RetryNow => self.retry_now(),
             Op::SetRole { role } => self.set_role(role),
             Op::SetAutonomy { autonomy } => self.set_autonomy(autonomy),
-            Op::SetModel { model } => self.set_model(model),
+            Op::SetModel { model, known } => self.set_model(model, known),
+            Op::SetBudget { budget } => self.set_budget(budget),
             Op::SetLimits { limits } => self.set_limits(limits),
             Op::Rename { title } => self.rename(&title),
             Op::Undo { call } => self.ask_undo(call, false),
@@ -96,9 +102,9 @@ impl Draft<'_> {
         );
     }
 
-    fn send(&mut self, text: String, mode: SendMode) {
-        let text = text.trim().to_owned();
-        if text.is_empty() {
+    fn send(&mut self, mut message: Written, mode: SendMode) {
+        message.text = message.text.trim().to_owned();
+        if message.text.is_empty() && message.images.is_empty() {
             self.refuse(
                 ErrorCode::BadRequest,
                 "The message is empty.",
@@ -106,67 +112,63 @@ impl Draft<'_> {
             );
             return;
         }
-        if text == "/stop" {
+        if message.text == "/stop" {
             self.op(Op::Stop);
             return;
         }
-        self.deliver(text, mode, None);
+        self.deliver(message, mode, None);
     }
 
     /// A message of the person reaches the turn, or begins one. `queued` is its id when it waited in the queue.
-    pub(super) fn deliver(&mut self, text: String, mode: SendMode, queued: Option<u32>) {
+    pub(super) fn deliver(&mut self, message: Written, mode: SendMode, queued: Option<u32>) {
         if self.folder_is_taken() {
             match mode {
                 SendMode::WhenFree => {
-                    self.enqueue(text);
+                    self.enqueue(message);
                     self.await_folder();
                 }
-                SendMode::AfterTurn if self.turn().is_some() => self.enqueue(text),
+                SendMode::AfterTurn if self.turn().is_some() => self.enqueue(message),
                 _ => self.refuse_folder(),
             }
             return;
         }
         let Some(status) = self.turn().map(|turn| turn.status.clone()) else {
             if self.live.config.title.is_empty() {
-                self.change_config(|config| config.title = title_of(&text));
+                self.change_config(|config| config.title = title_of(&message.text));
             }
-            self.start_turn(text, queued);
+            self.start_turn(message, queued);
             return;
         };
         match (mode, status) {
-            (SendMode::AfterTurn, _) => self.enqueue(text),
+            (SendMode::AfterTurn, _) => self.enqueue(message),
             (
                 _,
                 TurnStatus::Paused {
                     cause: PauseCause::Limits { .. },
                 },
-            ) => self.steer(text, queued),
+            ) => self.steer(message, queued),
             (_, TurnStatus::Paused { .. } | TurnStatus::Interrupted) => {
-                self.note(text, queued);
+                self.note(message, queued);
                 self.resume(None, false);
             }
             (SendMode::Interrupt, _) => {
-                self.steer(text, queued);
+                self.steer(message, queued);
                 self.interrupt();
             }
-            _ => self.steer(text, queued),
+            _ => self.steer(message, queued),
         }
     }
 
-    fn steer(&mut self, text: String, queued: Option<u32>) {
-        self.message(text, Delivery::Steer { used_from: None }, queued);
+    fn steer(&mut self, message: Written, queued: Option<u32>) {
+        self.message(message, Delivery::Steer { used_from: None }, queued);
     }
 
-    fn note(&mut self, text: String, queued: Option<u32>) {
-        self.message(text, Delivery::Note { used_from: None }, queued);
+    fn note(&mut self, message: Written, queued: Option<u32>) {
+        self.message(message, Delivery::Note { used_from: None }, queued);
     }
 
-    fn message(&mut self, text: String, delivery: Delivery, queued: Option<u32>) {
-        let kind = ItemKind::UserMessage {
-            text,
-            delivery,
-            queued,
-        };
+    fn message(&mut self, message: Written, delivery: Delivery, queued: Option<u32>) {
+        let kind = message.item(delivery, queued);
         self.start_item(ItemStatus::Waiting, kind);
         if queued.is_some() {
             let queue = self.live.queue.clone();
@@ -188,6 +190,7 @@ impl Draft<'_> {
         );
         if sampling {
             self.effect(Effect::CancelModel);
+            self.note_stopped_answer();
         }
         if sampling || retrying {
             self.close_streams();
@@ -301,16 +304,16 @@ impl Draft<'_> {
             );
             return;
         }
-        if let (true, Some(cause), Some(turn)) =
-            (allow_cause, cause.clone(), self.turn().map(|turn| turn.turn))
-        {
+        // To go on from there means to send just this request.
+        let agrees = allow_cause || matches!(cause, Some(PauseCause::Expensive { .. }));
+        if let (true, Some(cause), Some(turn)) = (agrees, cause.clone(), self.turn().map(|turn| turn.turn)) {
             self.emit(EventMsg::CauseAllowed { turn, cause });
         }
         if let Some(text) = note
             .map(|note| note.trim().to_owned())
             .filter(|note| !note.is_empty())
         {
-            self.note(text, None);
+            self.note(text.into(), None);
         }
         if self.turn().is_some_and(|turn| !turn.all_calls_final()) {
             self.set_status(TurnStatus::UsingTools);
@@ -380,6 +383,7 @@ impl Draft<'_> {
                 .active_limit
                 .map(|limit| limit.0.max(turn.active_at(self.now).0)),
             LimitKind::SessionTokens => turn.token_limit.map(|limit| limit.max(self.live.usage.total())),
+            money => self.money_cap(turn, money),
         };
         let Some(allowed) = now.map(|now| now.saturating_add(by)).filter(|_| by > 0) else {
             self.refuse(
@@ -406,7 +410,7 @@ impl Draft<'_> {
         if matches!(
             status,
             TurnStatus::Paused {
-                cause: PauseCause::Limits { .. }
+                cause: PauseCause::Limits { .. } | PauseCause::Expensive { .. }
             }
         ) {
             self.ask_again();
@@ -438,8 +442,18 @@ impl Draft<'_> {
             );
             return;
         }
+        let expected = self.expected();
+        if !self.caps_reached(turn, &expected).is_empty() {
+            self.refuse(
+                ErrorCode::NotNow,
+                "No request may be sent: a cap on tokens or money is reached.",
+                "Raise it, or stop the turn; what there is stays.",
+            );
+            return;
+        }
         if turn.sampling {
             self.effect(Effect::CancelModel);
+            self.note_stopped_answer();
             self.close_streams();
             self.drop_streamed();
         }

@@ -2,15 +2,17 @@
 //! no crash loses it or sends it twice.
 
 use super::Draft;
-use crate::session::input::Effect;
+use crate::session::input::{Effect, Written};
 use paddock_protocol::*;
 
 impl Draft<'_> {
-    pub(super) fn enqueue(&mut self, text: String) {
+    pub(super) fn enqueue(&mut self, message: Written) {
         let mut queue = self.live.queue.clone();
         queue.messages.push(QueuedMessage {
             id: self.live.next_queued,
-            text,
+            text: message.text,
+            images: message.images,
+            effort: message.effort,
         });
         self.emit(EventMsg::QueueChanged { queue });
     }
@@ -89,7 +91,8 @@ impl Draft<'_> {
             self.await_folder();
             return;
         }
-        self.start_turn(first.text, Some(first.id));
+        let id = first.id;
+        self.start_turn(first.into(), Some(id));
     }
 
     pub(super) fn send_queued(&mut self, id: u32) {
@@ -108,7 +111,7 @@ impl Draft<'_> {
             );
             return;
         };
-        self.deliver(message.text, SendMode::NextIteration, Some(id));
+        self.deliver(message.into(), SendMode::NextIteration, Some(id));
     }
 
     /// Whether this session may not change the folder now because another one does.

@@ -22,7 +22,17 @@ impl Draft<'_> {
             self.change_config(|config| config.limits = limits);
         }
         if let Some(model) = own.model.clone() {
-            self.set_model(model);
+            // What is known of it follows with the model itself.
+            let same = model == self.live.config.model;
+            let known = KnownModel {
+                format: self.live.config.format,
+                facts: if same {
+                    self.live.config.facts.clone()
+                } else {
+                    ModelFacts::default()
+                },
+            };
+            self.set_model(model, known);
         }
         self.change_role(own.base, Some(own));
     }
@@ -93,12 +103,20 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn set_model(&mut self, model: ModelChoice) {
+    pub(super) fn set_model(&mut self, model: ModelChoice, known: KnownModel) {
         let from = self.live.config.model.clone();
-        self.change_config(|config| config.model = model.clone());
+        self.change_config(|config| {
+            config.model = model.clone();
+            config.format = known.format;
+            config.facts = known.facts;
+        });
         if from != model && self.live.turn.is_some() {
             self.note_item(ItemKind::ModelChange { from, to: model });
         }
+    }
+
+    pub(super) fn set_budget(&mut self, budget: Budget) {
+        self.change_config(|config| config.budget = budget);
     }
 
     pub(super) fn set_limits(&mut self, limits: Limits) {

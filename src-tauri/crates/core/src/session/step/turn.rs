@@ -1,7 +1,7 @@
 //! How a turn begins, goes on to its next iteration, pauses and ends.
 
 use super::Draft;
-use crate::session::input::{Effect, Ticket, Timer};
+use crate::session::input::{Effect, Ticket, Timer, Written};
 use crate::session::live_turn::{LiveCall, LiveTurn};
 use crate::session::words;
 use paddock_protocol::*;
@@ -16,13 +16,9 @@ pub(super) fn ended_status(end: TurnEnd) -> TurnStatus {
 
 impl Draft<'_> {
     /// A turn that begins with a message; `queued` is its id in the queue, when it waited there.
-    pub(super) fn start_turn(&mut self, text: String, queued: Option<u32>) {
+    pub(super) fn start_turn(&mut self, message: Written, queued: Option<u32>) {
         self.begin_turn(false);
-        self.note_item(ItemKind::UserMessage {
-            text,
-            delivery: Delivery::Start,
-            queued,
-        });
+        self.note_item(message.item(Delivery::Start, queued));
         if queued.is_some() {
             let queue = self.live.queue.clone();
             self.emit(EventMsg::QueueChanged { queue });
@@ -183,11 +179,12 @@ impl Draft<'_> {
             self.set_status(TurnStatus::Paused { cause });
             return;
         }
-        let tokens = |reached: &[LimitReached]| reached.iter().any(|r| r.limit == LimitKind::SessionTokens);
+        let is_cap = |limit| !matches!(limit, LimitKind::Iterations | LimitKind::ActiveTime);
+        let capped = |reached: &[LimitReached]| reached.iter().any(|reached| is_cap(reached.limit));
         let finishing = self.turn().is_some_and(|turn| turn.finishing);
         match cause {
             PauseCause::Model { .. } => self.end_turn(TurnEnd::Failed),
-            PauseCause::Limits { reached } if tokens(&reached) => self.end_turn(TurnEnd::Failed),
+            PauseCause::Limits { reached } if capped(&reached) => self.end_turn(TurnEnd::Failed),
             _ if finishing => self.end_turn(TurnEnd::Failed),
             _ => self.finish_up(),
         }
@@ -196,16 +193,21 @@ impl Draft<'_> {
     /// The next request, unless a limit is reached.
     pub(super) fn next_iteration(&mut self) {
         let Some(turn) = self.turn() else { return };
-        let reached = self.limits_reached(turn);
+        let expected = self.expected();
+        let reached = self.limits_reached(turn, &expected);
         if !reached.is_empty() {
             self.pause_at(reached);
             return;
         }
         let iteration = turn.iteration + 1;
+        if let Some(cause) = self.too_expensive(turn, &expected) {
+            self.pause(cause);
+            return;
+        }
         self.ask_model(iteration, false);
     }
 
-    fn limits_reached(&self, turn: &LiveTurn) -> Vec<LimitReached> {
+    fn limits_reached(&self, turn: &LiveTurn, expected: &Usage) -> Vec<LimitReached> {
         let mut reached = Vec::new();
         if turn.iteration >= turn.iteration_limit {
             reached.push(LimitReached {
@@ -222,14 +224,7 @@ impl Draft<'_> {
                 allowed: allowed.0,
             });
         }
-        let used = self.live.usage.total();
-        if let Some(allowed) = turn.token_limit.filter(|allowed| used >= *allowed) {
-            reached.push(LimitReached {
-                limit: LimitKind::SessionTokens,
-                used,
-                allowed,
-            });
-        }
+        reached.extend(self.caps_reached(turn, expected));
         reached
     }
 
@@ -258,12 +253,15 @@ impl Draft<'_> {
             iteration,
             attempt,
         };
+        let expected = self.expected();
+        let max_output = self.turn().and_then(|turn| self.longest_answer(turn, &expected));
         self.emit(EventMsg::IterationStarted {
             turn: id,
             iteration,
             attempt,
             limit,
             finishing,
+            estimate: Some(expected),
         });
         if finishing {
             self.set_status(TurnStatus::FinishingUp);
@@ -273,6 +271,7 @@ impl Draft<'_> {
         self.effect(Effect::Sample {
             ticket,
             tools: !finishing,
+            max_output,
         });
     }
 
@@ -286,12 +285,20 @@ impl Draft<'_> {
             self.next_iteration();
             return;
         }
-        let mut reached = self.limits_reached(turn);
-        reached.retain(|reached| reached.limit != LimitKind::Iterations || iteration > turn.iteration_limit);
-        if finishing || reached.is_empty() {
-            self.ask_model(iteration, finishing);
-        } else {
+        let expected = self.expected();
+        let mut reached = self.limits_reached(turn, &expected);
+        reached.retain(|reached| match reached.limit {
+            LimitKind::Iterations => iteration > turn.iteration_limit && !finishing,
+            LimitKind::ActiveTime => !finishing,
+            _ => true,
+        });
+        let expensive = self.too_expensive(turn, &expected).filter(|_| !finishing);
+        if !reached.is_empty() {
             self.pause_at(reached);
+        } else if let Some(cause) = expensive {
+            self.pause(cause);
+        } else {
+            self.ask_model(iteration, finishing);
         }
     }
 
@@ -355,6 +362,7 @@ impl Draft<'_> {
         let Some(turn) = self.turn() else { return };
         if turn.sampling {
             self.effect(Effect::CancelModel);
+            self.note_stopped_answer();
         }
         self.close_streams();
         self.close_calls(words::STOPPED_BEFORE, words::STOPPED_DURING);
@@ -405,6 +413,7 @@ impl Draft<'_> {
         }
         self.close_streams();
         self.drop_streamed();
+        self.note_lost(error.spent.unwrap_or_default());
         let Some(turn) = self.turn() else { return };
         let of = self.live.config.limits.model_retries;
         let attempt = turn.retries + 1;
@@ -449,7 +458,11 @@ impl Draft<'_> {
             return false;
         }
         let to = fallback.model;
-        self.change_config(|config| config.model = to.clone());
+        self.change_config(|config| {
+            config.model = to.clone();
+            config.format = fallback.known.format;
+            config.facts = fallback.known.facts;
+        });
         self.note_item(ItemKind::ModelChange { from, to });
         true
     }

@@ -48,7 +48,7 @@ impl Draft<'_> {
         match step {
             WorkflowStep::Message { text } => {
                 let text = filled(&text, &run.answers, |answer| answer.to_owned());
-                self.start_turn(text, None);
+                self.start_turn(text.into(), None);
             }
             WorkflowStep::Call { tool, arguments } => {
                 let arguments = filled_arguments(&arguments, &tool, &run.answers);

@@ -1,0 +1,148 @@
+//! Models and the way to them: what is known of each, its self-test, the connection test, servers on this machine.
+
+use super::Paddock;
+use super::error::{model_error, storage};
+use crate::providers::DEMO;
+use crate::self_test;
+use paddock_protocol::*;
+use paddock_provider::BaseUrl;
+use std::sync::PoisonError;
+use std::time::Instant;
+
+impl Paddock {
+    /// The models of a server; what the person corrected counts.
+    pub(super) async fn models(&self, provider: ProviderId) -> Result<Reply, ClientError> {
+        let listed = self.inner.providers.list(&provider).await.map_err(model_error)?;
+        let models = listed.into_iter().map(|entry| {
+            let choice = ModelChoice {
+                provider: provider.clone(),
+                model: entry.model.clone(),
+            };
+            ModelEntry {
+                facts: self.facts_of(&choice),
+                ..entry
+            }
+        });
+        Ok(Reply::Models {
+            models: models.collect(),
+        })
+    }
+
+    /// How a model is asked and what is known of it: the person's word counts most, then its server's, then the catalogue's.
+    pub(super) fn known(&self, model: &ModelChoice) -> KnownModel {
+        KnownModel {
+            format: self.format_of(model),
+            facts: self.facts_of(model),
+        }
+    }
+
+    fn facts_of(&self, model: &ModelChoice) -> ModelFacts {
+        let mut facts = self.inner.providers.facts(model);
+        let settings = self.settings();
+        if let Some(own) = settings.overrides.iter().find(|own| own.model == *model) {
+            facts.window = own.window.or(facts.window);
+            facts.output = own.output.or(facts.output);
+            facts.images = own.images.or(facts.images);
+            if let Some(cost) = own.cost.clone() {
+                facts.cost = cost;
+            }
+            facts.from = "your settings".to_owned();
+        }
+        facts
+    }
+
+    /// A second model with what is known of it.
+    pub(super) fn with_known(&self, fallback: Option<Fallback>) -> Option<Fallback> {
+        fallback.map(|fallback| Fallback {
+            known: self.known(&fallback.model),
+            ..fallback
+        })
+    }
+
+    pub(super) fn known_model(&self, model: &ModelChoice) -> Result<(), ClientError> {
+        let known = model.provider.as_str() == DEMO || self.inner.providers.config(&model.provider).is_some();
+        if known && !model.model.trim().is_empty() {
+            return Ok(());
+        }
+        Err(ClientError::new(
+            ErrorCode::NoModel,
+            format!("There is no model '{}' of '{}'.", model.model, model.provider),
+        )
+        .hint("Choose one of the configured models, or add its provider in the settings."))
+    }
+
+    /// How this model is asked to call tools: as the person or its self-test set it, else natively.
+    pub(super) fn format_of(&self, model: &ModelChoice) -> CallFormat {
+        let settings = self.settings();
+        let set = settings.formats.iter().find(|set| set.model == *model);
+        set.map_or_else(CallFormat::default, |set| set.format)
+    }
+
+    /// Tries what a model can do, and keeps the call format that it handles best.
+    pub(super) async fn test_model(&self, model: ModelChoice) -> Result<Reply, ClientError> {
+        self.known_model(&model)?;
+        // What the server tells of the window is worth more than the catalogue's word.
+        let _ = self.inner.providers.list(&model.provider).await;
+        let test = match self.inner.providers.get(&model.provider).await {
+            Ok((provider, local)) => self_test::run(&*provider, local, model, self.facts_of_any()).await,
+            Err(error) => self_test::unreachable(model, &error),
+        };
+        if let Some(format) = test.format {
+            self.keep_format(&test.model, format)?;
+        }
+        Ok(Reply::ModelTest { test })
+    }
+
+    /// The way to a provider, link by link; at its end the key and what models there are.
+    pub(super) async fn test_connection(&self, provider: &ProviderId) -> Reply {
+        let providers = &self.inner.providers;
+        let mut links = match providers
+            .config(provider)
+            .map(|config| BaseUrl::parse(&config.base_url))
+        {
+            Some(Ok(base_url)) => paddock_provider::test_connection(providers.network(), &base_url).await,
+            Some(Err(error)) => vec![self_test::line(
+                "address",
+                LinkState::Bad,
+                error.message,
+                error.hint,
+                Millis(0),
+            )],
+            None => Vec::new(),
+        };
+        let broken = links.iter().any(|link| link.state == LinkState::Bad);
+        let begun = Instant::now();
+        let listed = match broken {
+            false => Some(providers.list(provider).await),
+            true => None,
+        };
+        links.extend(self_test::listed(listed, begun.elapsed().into()));
+        Reply::Connection { links }
+    }
+
+    fn facts_of_any(&self) -> impl Fn(&ModelChoice) -> ModelFacts {
+        let paddock = self.clone();
+        move |model| paddock.facts_of(model)
+    }
+
+    fn keep_format(&self, model: &ModelChoice, format: CallFormat) -> Result<(), ClientError> {
+        let mut settings = self.settings();
+        settings.formats.retain(|set| set.model != *model);
+        if format != CallFormat::Native {
+            settings.formats.push(ModelFormat {
+                model: model.clone(),
+                format,
+            });
+        }
+        paddock_store::settings::save(&self.inner.home, &settings).map_err(storage)?;
+        *self.inner.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings;
+        Ok(())
+    }
+
+    /// What all sessions have spent today.
+    pub(super) async fn spending(&self) -> Result<Reply, ClientError> {
+        let ledger = self.inner.ledger.clone();
+        let today = self.read_records(move |home| ledger.today(home)).await?;
+        Ok(Reply::Spending { today })
+    }
+}
