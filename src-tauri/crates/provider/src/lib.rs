@@ -6,13 +6,17 @@
 
 mod arguments;
 mod base_url;
+mod catalogue;
 mod chat;
 mod dialect;
+mod discovery;
 mod failure;
 mod http;
 mod loose_json;
 mod model;
+mod model_list;
 mod network;
+mod presets;
 mod reading;
 mod recording;
 mod retry_after;
@@ -24,16 +28,23 @@ mod sse;
 mod writing;
 
 pub use base_url::BaseUrl;
+pub use catalogue::{catalogue_date, known_facts, merged, minimal_effort_word};
 pub use chat::ChatProvider;
 pub use dialect::{
     BrokenCall, PROMPT_LIMIT, TextCall, TextCallProblem, TextCalls, TextPart, enhanced_prompt, form,
     read_text_calls,
 };
+pub use discovery::{find_local_servers, find_servers_on};
 pub use http::test_connection;
 pub use model::*;
+pub use model_list::{
+    ModelListError, OllamaModel, next_page, ollama_show_request, page_size, read_model_list,
+    read_ollama_running, read_ollama_show,
+};
 pub use network::{
     CertificateFacts, Exceptions, Network, NetworkConfig, ProxyAddress, ProxyChoice, ProxyLogin, Variables,
 };
+pub use presets::presets;
 pub use scripted::{Script, ScriptError, ScriptPace, ScriptedProvider, lay_out_sample_project};
 pub use secret::Secret;
 pub use server::ServerConfig;

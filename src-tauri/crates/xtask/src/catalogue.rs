@@ -174,7 +174,7 @@ fn merged(provider: &str, priced: &[Value], offers: &[Value], models: &[Value]) 
     let mut out = Models::new();
     for name in own.iter().copied().chain(offers).chain(models).map(id) {
         let listed = own.iter().find(|row| id(row) == name);
-        let alias = own.iter().find(|row| aliases(row).any(|alias| alias == name));
+        let alias = own.iter().find(|row| is_another_name(row, name));
         let names: Vec<&str> = std::iter::once(name)
             .chain(listed.into_iter().flat_map(|row| aliases(row)))
             .collect();
@@ -197,6 +197,7 @@ fn merged(provider: &str, priced: &[Value], offers: &[Value], models: &[Value]) 
         }
         fill(
             provider,
+            name,
             &mut model,
             sources.map(|source| source.unwrap_or(&Value::Null)),
         );
@@ -214,6 +215,21 @@ fn row_of<'a>(list: &'a [Value], name: &str) -> Option<&'a Value> {
 
 fn aliases(row: &Value) -> impl Iterator<Item = &str> {
     rows(&row["names"]).iter().filter_map(Value::as_str)
+}
+
+/// Whether the price list gives the model this name too: as it stands, or with a date after it.
+fn is_another_name(row: &Value, name: &str) -> bool {
+    let starts = rows(&row["starts"]).iter().filter_map(Value::as_str);
+    let dated = name.rsplit_once('-').filter(|(_, date)| {
+        date.len() == 8 && date.starts_with("20") && date.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let undated = dated.map(|(undated, _)| undated);
+    aliases(row).any(|alias| alias == name)
+        || undated.is_some_and(|undated| {
+            std::iter::once(id(row))
+                .chain(starts)
+                .any(|start| start == undated)
+        })
 }
 
 /// Other makers' models in a provider's list are sold under other conditions there.
@@ -242,7 +258,7 @@ fn named(row: &Value) -> Map<String, Value> {
     model
 }
 
-fn fill(provider: &str, model: &mut Map<String, Value>, [listed, offer, known]: [&Value; 3]) {
+fn fill(provider: &str, name: &str, model: &mut Map<String, Value>, [listed, offer, known]: [&Value; 3]) {
     let first = |field: &str, sources: [&Value; 3]| {
         let values = sources.map(|source| source[field].clone());
         values.into_iter().find(|value| !value.is_null())
@@ -253,7 +269,7 @@ fn fill(provider: &str, model: &mut Map<String, Value>, [listed, offer, known]: 
         }
     };
     set("output", first("output", [offer, known, &Value::Null]));
-    let price = price(provider, [listed, offer, known]);
+    let price = price(provider, name, [listed, offer, known]);
     set("price", price.map(|price| price["base"].clone()));
     set(
         "tiers",
@@ -292,13 +308,12 @@ fn fill(provider: &str, model: &mut Map<String, Value>, [listed, offer, known]: 
 }
 
 /// The price that is believed. Zero is a price only where the name says so or two sources agree; else it stands for "not told".
-fn price<'a>(provider: &str, sources: [&'a Value; 3]) -> Option<&'a Value> {
+fn price<'a>(provider: &str, name: &str, sources: [&'a Value; 3]) -> Option<&'a Value> {
     let of = |source: &'a Value| {
         Some(&source["price"]).filter(|price| price["base"][0].is_number() && price["base"][1].is_number())
     };
     let is_zero = |price: &Value| price["base"][0] == 0 && price["base"][1] == 0;
     let [listed, offer, known] = sources.map(of);
-    let name = id(sources[1]);
     let agreed = (provider == "openrouter" && name.ends_with(":free"))
         || (offer.is_some_and(is_zero) && known.is_some_and(is_zero));
     [listed, offer, known]
@@ -348,7 +363,8 @@ mod tests {
     fn the_price_list_is_believed_before_the_others_also_for_another_name() {
         let models = one(
             json!([{"id": "m-sol", "names": ["m-sol", "m"], "starts": [], "window": 900, "price": price(4)}]),
-            json!([{"id": "m-sol", "window": 500, "output": 100, "images": true, "reasoning": true, "price": price(5)}]),
+            json!([{"id": "m-sol", "window": 500, "output": 100, "images": true, "reasoning": true, "price": price(5)},
+                {"id": "m-sol-20260101", "window": 500, "images": true, "reasoning": true, "price": price(5)}]),
             json!([{"id": "m", "window": 300, "output": 90, "images": false, "reasoning": true, "tools": true,
                 "temperature": true, "price": price(9)}]),
         );
@@ -356,6 +372,7 @@ mod tests {
         assert_eq!(models["m-sol"]["window"], 900);
         assert_eq!(models["m-sol"]["output"], 100);
         assert_eq!(models["m"]["price"], json!([4, 8, null, null]));
+        assert_eq!(models["m-sol-20260101"]["price"], json!([4, 8, null, null]));
         assert_eq!(models["m"]["window"], 300);
         assert_eq!(
             (&models["m"]["can"], &models["m"]["cannot"]),
