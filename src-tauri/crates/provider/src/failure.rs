@@ -327,6 +327,7 @@ fn kind_of(status: u16, words: &ServerWords) -> (ModelErrorKind, bool) {
         "insufficient_quota",
         "billing_hard_limit_reached",
         "billing_not_active",
+        "billing_error",
         "insufficient_balance",
     ];
     match status {
@@ -355,6 +356,7 @@ fn kind_of(status: u16, words: &ServerWords) -> (ModelErrorKind, bool) {
         {
             (Auth, false)
         }
+        400 if has(&["credit balance is too low"]) => (Quota, false),
         _ if is_model_missing(words) => (NotFound, false),
         _ => (BadRequest, false),
     }
@@ -367,6 +369,7 @@ fn status_of_codes(codes: &str) -> u16 {
         ("too_many_requests", 429),
         ("resource_exhausted", 429),
         ("insufficient_quota", 402),
+        ("billing_error", 402),
         ("authentication", 401),
         ("invalid_api_key", 401),
         ("permission", 403),
@@ -435,6 +438,7 @@ fn is_overflow(text: &str) -> bool {
         "total tokens exceeds",
         "model_context_window_exceeded",
         "request_too_large",
+        "exceed context limit",
     ];
     plain.iter().any(|words| text.contains(words))
         || ["context window", "context length", "context size"]
