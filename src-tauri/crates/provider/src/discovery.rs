@@ -147,13 +147,29 @@ impl Server<'_> {
 
     /// The list of an LM Studio server, which says more than the one that all have.
     async fn lm_studio(&self) -> Option<Vec<ModelEntry>> {
-        let (200, body) = self.get("/api/v0/models").await? else {
-            return None;
-        };
-        let list: Value = serde_json::from_str(&body).ok()?;
-        let models = list["data"].as_array()?;
-        let described = |model: &Value| model["type"].is_string() && model["state"].is_string();
-        models.iter().all(described).then(|| self.models(&body))
+        for (path, field, marks) in [
+            ("/api/v0/models", "data", ["type", "state"]),
+            ("/api/v1/models", "models", ["type", "loaded_instances"]),
+        ] {
+            let (200, body) = self.get(path).await? else {
+                continue;
+            };
+            let list = serde_json::from_str::<Value>(&body).unwrap_or_default();
+            let Some(models) = list[field].as_array() else {
+                continue;
+            };
+            let marked = |model: &Value| marks.iter().all(|mark| model.get(mark).is_some());
+            if models.iter().all(marked) && (!models.is_empty() || self.refuses_like_lm_studio().await) {
+                return Some(self.models(&body));
+            }
+        }
+        None
+    }
+
+    /// Without any model only the words for an unknown path tell.
+    async fn refuses_like_lm_studio(&self) -> bool {
+        let answer = self.get("/").await;
+        answer.is_some_and(|(_, body)| body.contains("Unexpected endpoint"))
     }
 
     fn models(&self, body: &str) -> Vec<ModelEntry> {

@@ -133,6 +133,26 @@ async fn each_kind_of_server_is_known_by_what_it_answers() {
     .await;
     let models = only(&studio.found().await, "lm-studio").models;
     assert_eq!((models.len(), models[1].facts.window), (2, Some(16_384)));
+    let unexpected = "{\"error\":\"Unexpected endpoint or method.\"}";
+    let list = list("lm-studio-v1");
+    let newer = Fake::start(&[
+        ("/v1/models", 200, "{\"data\":[]}"),
+        ("/api/v1/models", 200, &list),
+        ("*", 200, unexpected),
+    ])
+    .await;
+    assert_eq!(
+        only(&newer.found().await, "lm-studio").models[1].facts.window,
+        Some(4_096)
+    );
+    let empty = "{\"object\":\"list\",\"data\":[]}";
+    let bare = Fake::start(&[
+        ("/v1/models", 200, empty),
+        ("/api/v0/models", 200, empty),
+        ("*", 200, unexpected),
+    ])
+    .await;
+    assert!(only(&bare.found().await, "lm-studio").models.is_empty());
 }
 
 #[tokio::test]
@@ -180,6 +200,7 @@ async fn strangers_are_not_listed_and_hardly_asked() {
     // Another API that answers everything with JSON, and one that wants a login.
     for (status, body) in [
         (200, "{\"data\":[{\"id\":1}],\"version\":\"2\"}"),
+        (200, "{\"data\":[],\"models\":[]}"),
         (401, "{\"error\":\"login\"}"),
     ] {
         let stranger = Fake::start(&[("*", status, body)]).await;
