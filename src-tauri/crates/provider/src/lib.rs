@@ -19,6 +19,7 @@ mod network;
 mod presets;
 mod reading;
 mod recording;
+mod responses;
 mod retry_after;
 mod runaway;
 mod scripted;
@@ -35,7 +36,7 @@ pub use dialect::{
     read_text_calls,
 };
 pub use discovery::{find_local_servers, find_servers_on};
-pub use http::test_connection;
+pub use http::{test_connection, test_proxy};
 pub use model::*;
 pub use model_list::{
     ModelListError, OllamaModel, next_page, ollama_show_request, page_size, read_model_list,
@@ -45,6 +46,7 @@ pub use network::{
     CertificateFacts, Exceptions, Network, NetworkConfig, ProxyAddress, ProxyChoice, ProxyLogin, Variables,
 };
 pub use presets::presets;
+pub use responses::ResponsesProvider;
 pub use scripted::{Script, ScriptError, ScriptPace, ScriptedProvider, lay_out_sample_project};
 pub use secret::Secret;
 pub use server::ServerConfig;

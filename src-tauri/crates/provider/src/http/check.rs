@@ -9,7 +9,7 @@ use crate::network::{
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use paddock_protocol::{LinkState, LinkTest, Millis};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::PoisonError;
 use std::time::Instant;
 use url::Url;
@@ -35,6 +35,30 @@ pub async fn test_connection(network: &Network, base_url: &BaseUrl) -> Vec<LinkT
         test.add(link, state, "Not tried.".into(), None);
     }
     test.links
+}
+
+/// Whether the proxy for servers on other machines can be reached; `None` when none is used. It is not asked to connect anywhere.
+pub async fn test_proxy(network: &Network) -> Option<LinkTest> {
+    let mut test = Test {
+        links: Vec::new(),
+        since: Instant::now(),
+    };
+    let way = network.current();
+    // Any server on another machine will do: the name is not looked up.
+    let anyone = Target::new("https", "model-server.invalid", None)?;
+    match way.choose(&anyone) {
+        Ok(Choice::Direct(_)) | Err(LinkFailure::Offline) => return None,
+        Ok(Choice::Proxy { address, origin }) => match way.reach(&address).await {
+            Ok(_) => test.good("proxy", format!("{address} (from {origin}) answers.")),
+            Err(failure) => {
+                test.bad_at("proxy", &failure);
+            }
+        },
+        Err(failure) => {
+            test.bad_at("proxy", &failure);
+        }
+    }
+    test.links.pop()
 }
 
 struct Test {
@@ -163,7 +187,11 @@ impl Test {
                     .take(4)
                     .map(|address| address.ip().to_string())
                     .collect();
-                self.good("name", format!("{}: {}.", target.host, shown.join(", ")));
+                let says = match target.host.parse::<IpAddr>() {
+                    Ok(_) => "None to look up: it is an address.".into(),
+                    Err(_) => format!("{}: {}.", target.host, shown.join(", ")),
+                };
+                self.good("name", says);
                 Ok(addresses)
             }
             Err(failure) => Err(self.bad(&failure)),

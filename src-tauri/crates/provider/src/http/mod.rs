@@ -8,7 +8,7 @@ mod body;
 mod check;
 mod connector;
 
-pub use check::test_connection;
+pub use check::{test_connection, test_proxy};
 
 pub(crate) use body::Body;
 

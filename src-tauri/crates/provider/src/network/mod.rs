@@ -80,6 +80,11 @@ impl NetworkConfig {
             offline: settings.offline,
         })
     }
+
+    /// Reads the extra certificate file and gives what is in it; nothing when none is set. Errors say what is wrong with it.
+    pub async fn certificates(&self) -> Result<Vec<CertificateFacts>, ClientError> {
+        trust::Trust::new(self.certificate.clone(), None).extra().await
+    }
 }
 
 /// Looks an environment variable up.
@@ -118,7 +123,7 @@ impl Network {
         result
     }
 
-    /// What is in the extra certificate files. Reads them.
+    /// What is in the extra certificate files, the one of the settings and the one of `SSL_CERT_FILE`. Reads them.
     pub async fn extra_certificates(&self) -> Result<Vec<CertificateFacts>, ClientError> {
         self.current().extra_certificates().await
     }

@@ -68,6 +68,9 @@ async fn an_unknown_issuer_is_refused_and_named_until_its_certificate_is_added()
     let names = |list: Vec<CertificateFacts>| list.into_iter().map(|facts| facts.name).collect::<Vec<_>>();
     let found = network(trusting(&many)).extra_certificates().await.unwrap();
     assert_eq!(names(found), ["Another CA", "Corp Proxy CA"]);
+    let found = trusting(&der).certificates().await.unwrap();
+    assert_eq!(names(found), ["Corp Proxy CA"]);
+    assert_eq!(NetworkConfig::default().certificates().await, Ok(Vec::new()));
 }
 
 #[tokio::test]
@@ -140,6 +143,7 @@ async fn a_faulty_certificate_file_is_named_with_what_is_wrong() {
         if let Some(content) = content {
             std::fs::write(&file, content).unwrap();
         }
+        let at_once = trusting(&file).certificates().await.unwrap_err();
         let by_setting = error(&network(trusting(&file)), &url).await;
         assert!(
             by_setting.message.contains("The extra certificate file"),
@@ -150,6 +154,7 @@ async fn a_faulty_certificate_file_is_named_with_what_is_wrong() {
             "{by_setting:?}"
         );
         assert!(by_setting.hint.unwrap().contains("Settings, Network"));
+        assert_eq!(at_once.message, by_setting.message);
         let path = file.to_str().unwrap().to_string();
         let by_variable = error(
             &by_variables(NetworkConfig::default(), &[("SSL_CERT_FILE", path)]),

@@ -52,6 +52,7 @@ async fn a_server_on_this_machine() {
         of(&links, "tcp").says,
         format!("Connected to 127.0.0.1:{}.", port_of(&server))
     );
+    assert_eq!(of(&links, "name").says, "None to look up: it is an address.");
     assert!(of(&links, "proxy").says.contains("on this machine"));
     assert_eq!(of(&links, "http").says, "Answers with 200.");
     let closed = format!("http://127.0.0.1:{}/v1", closed_port());
@@ -215,6 +216,24 @@ async fn a_proxy_on_the_way() {
     let socks = SocksProxy::start(socks_proxy::Rules { hosts, login: None }).await;
     let links = walk(&with(&format!("socks5h://127.0.0.1:{}", socks.port)), secure).await;
     assert_eq!(states(&links), "g--ggg", "{links:#?}");
+}
+
+#[tokio::test]
+async fn a_proxy_alone() {
+    assert_eq!(test_proxy(&network(NetworkConfig::default())).await, None);
+    let proxy = HttpProxy::start(Rules::default()).await;
+    let good = test_proxy(&network(own_proxy(&proxy.url()))).await.unwrap();
+    assert_eq!((good.link.as_str(), good.state), ("proxy", LinkState::Good));
+    assert_eq!(good.says, format!("{} (from the settings) answers.", proxy.url()));
+    let down = by_variables(
+        NetworkConfig::default(),
+        &[("HTTPS_PROXY", format!("127.0.0.1:{}", closed_port()))],
+    );
+    let bad = test_proxy(&down).await.unwrap();
+    assert_eq!(bad.state, LinkState::Bad);
+    assert!(bad.says.contains("The proxy does not answer"), "{bad:?}");
+    let wrong = by_variables(NetworkConfig::default(), &[("HTTPS_PROXY", "ftp://x".into())]);
+    assert!(test_proxy(&wrong).await.unwrap().says.contains("HTTPS_PROXY"));
 }
 
 #[tokio::test]
