@@ -62,6 +62,7 @@ impl ServerWords {
             .find_map(|field| error.get(field).map(text_of).filter(|text| !text.is_empty()))
             .or_else(|| value.get("message").map(text_of))
             .unwrap_or_else(|| text_of(error));
+        let details = error.get("details").and_then(Value::as_array);
         let codes = [
             error.get("code"),
             error.get("type"),
@@ -70,6 +71,7 @@ impl ServerWords {
         ]
         .into_iter()
         .flatten()
+        .chain(details.into_iter().flatten().flat_map(detail_codes))
         .map(text_of)
         .collect::<Vec<_>>()
         .join(" ")
@@ -85,6 +87,14 @@ impl ServerWords {
             status,
         }
     }
+}
+
+/// Of Google's `details`: the reason of an `ErrorInfo`, the quotas of a `QuotaFailure`.
+fn detail_codes(detail: &Value) -> impl Iterator<Item = &Value> {
+    let violations = detail.get("violations").and_then(Value::as_array);
+    let quotas = violations.into_iter().flatten();
+    let quotas = quotas.filter_map(|violation| violation.get("quotaId"));
+    detail.get("reason").into_iter().chain(quotas)
 }
 
 fn text_of(value: &Value) -> String {
@@ -269,6 +279,10 @@ impl Origin {
                     "It may be wrong, expired or without access to this model: change it.".into(),
                 ),
             },
+            Quota if is_daily_quota(words) => (
+                format!("The quota of this day is used up at {label}."),
+                "It begins anew each day; look at the limits there, or choose another model.".into(),
+            ),
             Quota => (
                 format!("The account at {label} has no credit left."),
                 "Check billing and limits there, or choose another model.".into(),
@@ -328,6 +342,7 @@ fn kind_of(status: u16, words: &ServerWords) -> (ModelErrorKind, bool) {
         "billing_hard_limit_reached",
         "billing_not_active",
         "billing_error",
+        "billing_disabled",
         "insufficient_balance",
     ];
     match status {
@@ -341,6 +356,7 @@ fn kind_of(status: u16, words: &ServerWords) -> (ModelErrorKind, bool) {
         413 => (Overflow, false),
         408 | 504 => (Timeout, true),
         429 if billing.iter().any(|code| words.codes.contains(code)) => (Quota, false),
+        429 if is_daily_quota(words) => (Quota, false),
         429 => (RateLimit, true),
         409 | 425 => (Overloaded, true),
         500.. if has(&["jinja", "must alternate", "chat template", "parse error at"]) => (BadRequest, false),
@@ -349,6 +365,7 @@ fn kind_of(status: u16, words: &ServerWords) -> (ModelErrorKind, bool) {
         _ if billing.iter().any(|code| words.codes.contains(code)) => (Quota, false),
         _ if has(&[
             "invalid_api_key",
+            "api_key_invalid",
             "incorrect api key",
             "api key not valid",
             "invalid api key",
@@ -375,6 +392,7 @@ fn status_of_codes(codes: &str) -> u16 {
         ("permission", 403),
         ("not_found", 404),
         ("invalid_request", 400),
+        ("invalid_prompt", 400),
         ("invalid_argument", 400),
         ("bad_request", 400),
         ("badrequest", 400),
@@ -386,6 +404,11 @@ fn status_of_codes(codes: &str) -> u16 {
         .iter()
         .find(|(code, _)| codes.contains(code))
         .map_or(500, |(_, status)| *status)
+}
+
+/// Whether the quota of a whole day is used up: waiting for a moment does not help.
+fn is_daily_quota(words: &ServerWords) -> bool {
+    words.codes.contains("perday")
 }
 
 fn is_model_missing(words: &ServerWords) -> bool {
