@@ -11,6 +11,7 @@ mod chat;
 mod dialect;
 mod discovery;
 mod failure;
+mod gemini;
 mod http;
 mod loose_json;
 mod model;
@@ -35,6 +36,7 @@ pub use dialect::{
     read_text_calls,
 };
 pub use discovery::{find_local_servers, find_servers_on};
+pub use gemini::GeminiProvider;
 pub use http::{test_connection, test_proxy};
 pub use model::*;
 pub use model_list::{
