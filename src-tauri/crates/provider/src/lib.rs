@@ -4,6 +4,7 @@
 //! retries, limits and what is done with the answer belong to the loop. Deliberately absent: tools' behaviour,
 //! approvals, sessions.
 
+mod anthropic;
 mod arguments;
 mod base_url;
 mod catalogue;
@@ -28,6 +29,7 @@ mod server;
 mod sse;
 mod writing;
 
+pub use anthropic::AnthropicProvider;
 pub use base_url::BaseUrl;
 pub use catalogue::{catalogue_date, known_facts, merged, minimal_effort_word};
 pub use chat::ChatProvider;
