@@ -21,6 +21,7 @@ mod network;
 mod presets;
 mod reading;
 mod recording;
+mod responses;
 mod retry_after;
 mod runaway;
 mod scripted;
@@ -49,6 +50,7 @@ pub use network::{
     CertificateFacts, Exceptions, Network, NetworkConfig, ProxyAddress, ProxyChoice, ProxyLogin, Variables,
 };
 pub use presets::presets;
+pub use responses::ResponsesProvider;
 pub use scripted::{Script, ScriptError, ScriptPace, ScriptedProvider, lay_out_sample_project};
 pub use secret::Secret;
 pub use server::ServerConfig;

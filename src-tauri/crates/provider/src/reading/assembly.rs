@@ -249,6 +249,22 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
+    /// What the server says of the arguments of the call `index` in the end counts, whatever its pieces came to.
+    pub fn settle_call(&mut self, index: u64, arguments: String, damaged: bool) {
+        self.calls.settle(index, arguments, damaged);
+    }
+
+    /// What the server says of the text of the block `key` in the end counts, whatever its pieces came to. Not where reasoning
+    /// or calls are told by the text itself.
+    pub fn settle_text(&mut self, key: u64, text: &str) {
+        if self.dialect.is_none()
+            && !self.think_tags
+            && let Some(all) = self.text_of(Some(key))
+        {
+            text.clone_into(all);
+        }
+    }
+
     /// Whether anything came that could be an answer.
     fn is_empty(&self) -> bool {
         let in_text = self.dialect.as_ref().map_or(0, TextAnswer::size);

@@ -122,6 +122,16 @@ impl Calls {
         Ok((at, new))
     }
 
+    /// What the server says of the arguments of the call `index` in the end counts, whatever its pieces came to. Nothing more of
+    /// them is reported.
+    pub fn settle(&mut self, index: u64, arguments: String, damaged: bool) {
+        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.index == Some(index)) {
+            slot.reported = arguments.len();
+            slot.damaged = damaged && arguments.contains('\u{fffd}');
+            slot.arguments = arguments;
+        }
+    }
+
     /// The slot that a piece belongs to; `None` = a new call.
     fn find(&self, piece: &CallPiece<'_>, names: &ToolNames) -> Option<usize> {
         let at = match piece.index {

@@ -11,7 +11,7 @@ pub(crate) fn object_schema(parameters: &Value) -> Value {
     if let Some(map) = schema.as_object_mut() {
         map.entry("type").or_insert_with(|| json!("object"));
         map.entry("properties").or_insert_with(|| json!({}));
-        map.remove("$schema");
+        map.shift_remove("$schema");
     }
     schema
 }
@@ -22,7 +22,7 @@ pub(crate) fn drop_patterns(schema: &mut Value) {
         Value::Object(map) => {
             for rule in ["pattern", "format"] {
                 if map.get(rule).is_some_and(Value::is_string) {
-                    map.remove(rule);
+                    map.shift_remove(rule);
                 }
             }
             map.values_mut().for_each(drop_patterns);
