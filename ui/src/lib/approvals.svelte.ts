@@ -5,9 +5,11 @@
 import { SvelteMap } from 'svelte/reactivity'
 import type { ApprovalId, ApprovalRequest, CallId, ClientError, Decision, RuleDraft } from '$lib/protocol'
 import type { RuleDoor } from './rules/door'
+import { missingRules, type HostPreset } from './rules/presets'
 import { hostError } from '$lib/host/host'
 import { isTyping } from './approvals/guards'
 import { inOrder } from './approvals/order'
+import { Suggestions } from './approvals/suggestion.svelte'
 
 /** Sends a decision to the core; rejects when the core does not take it. */
 export type Decide = (approval: ApprovalId, decision: Decision) => Promise<void>
@@ -30,6 +32,9 @@ export class ApprovalDesk {
   readonly edits = new SvelteMap<ApprovalId, string>()
   /** When a key was last typed in the window, on the steady clock. */
   lastTyped: number | undefined
+  /** Rules of a preset are being kept. */
+  keeping = $state(false)
+  readonly suggestions = new Suggestions()
   readonly #waiting: () => readonly ApprovalRequest[]
   readonly #decide: Decide
   readonly ordered: readonly ApprovalRequest[] = $derived.by(() => inOrder(this.#waiting()))
@@ -81,6 +86,7 @@ export class ApprovalDesk {
     try {
       await this.#decide(request.id, decision)
       this.edits.delete(request.id)
+      this.suggestions.note(request, decision)
     } catch (thrown) {
       this.problem = hostError(thrown).error
     } finally {
@@ -121,6 +127,22 @@ export class ApprovalDesk {
     await this.decide(request, { answer: 'reject', pause: false })
     // The core may have refused it by the new rule before the answer came.
     if (!this.#waits(request)) this.problem = undefined
+  }
+
+  /** Keeps the rules of a preset for the project. The core answers by them what waits for one of its hosts. */
+  async allowPreset(preset: HostPreset): Promise<void> {
+    const { rules } = this.doors
+    if (rules === undefined || this.keeping) return
+    this.keeping = true
+    this.problem = undefined
+    try {
+      let kept = await rules.list()
+      for (const rule of missingRules(preset, kept)) kept = await rules.save(rule)
+    } catch (thrown) {
+      this.problem = hostError(thrown).error
+    } finally {
+      this.keeping = false
+    }
   }
 
   #waits(request: ApprovalRequest): boolean {

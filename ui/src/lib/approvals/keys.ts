@@ -1,7 +1,7 @@
 /** The keys of a card while the focus is inside of it. In a field they edit text; only Mod+Enter leads out. */
 
 export type CardKey =
-  'main' | 'to-main' | 'reject' | 'reason' | 'edit' | 'remember' | 'why' | 'leave' | 'next' | 'last'
+  'main' | 'to-main' | 'reject' | 'reason' | 'edit' | 'remember' | 'why' | 'open' | 'leave' | 'next' | 'last'
 
 export function cardKey(event: KeyboardEvent): CardKey | undefined {
   if (event.repeat || event.isComposing || event.defaultPrevented) return undefined
@@ -15,7 +15,7 @@ export function cardKey(event: KeyboardEvent): CardKey | undefined {
   return inField ? undefined : LETTERS[event.key.toLowerCase()]
 }
 
-const LETTERS: Readonly<Record<string, CardKey>> = { e: 'edit', r: 'remember', w: 'why' }
+const LETTERS: Readonly<Record<string, CardKey>> = { e: 'edit', r: 'remember', w: 'why', o: 'open' }
 
 function withModifier(event: KeyboardEvent, inField: boolean): CardKey | undefined {
   if (event.key === 'Enter') return inField ? 'to-main' : 'main'

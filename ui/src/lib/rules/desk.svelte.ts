@@ -37,6 +37,11 @@ export class RulesDesk {
     this.#timer = setTimeout(() => (this.removed = undefined), UNDO)
   }
 
+  /** Takes a rule away that belongs to a group: the group brings it back. */
+  drop(info: RuleInfo): Promise<boolean> {
+    return this.#ask(() => this.door.remove(info.rule.id))
+  }
+
   /** Puts the rule that was removed last back; it counts its uses anew. */
   async undo(): Promise<void> {
     const before = this.removed

@@ -340,6 +340,15 @@ export const approvals = {
   },
 
   remember: 'Remember…',
+  review: { title: 'Review', open: 'Open in the full window', key: 'O' },
+  suggestion: {
+    line: (n: number): string => `You have allowed this ${n} times in this session:`,
+    keep: 'Allow it in this project',
+    keepWide: 'Keep the wide rule',
+    wide: 'From now on this would be possible without asking:',
+    later: 'Not now',
+    never: 'Do not suggest rules',
+  },
   runs: 'running, waits for you',
 
   connect: {

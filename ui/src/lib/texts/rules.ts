@@ -263,6 +263,24 @@ export const transfer = {
   cancel: 'Cancel',
 } as const
 
+export const presets = {
+  title: 'Package registries and git hosts',
+  lead: 'Hosts that belong together, as rules for this project. Each stays in the list above and can be removed there.',
+  kinds: { packages: 'Package registries', git: 'Git hosts' },
+  notes: {
+    packages: 'Commands can fetch packages, and whoever may publish there could also receive something.',
+    git: 'Commands can fetch repositories. They could also send to any repository that takes it.',
+  },
+  allowed: 'allowed',
+  partly: (n: number, of: number): string => `${count(n)} of ${count(of)} allowed`,
+  allow: 'Allow in this project',
+  allowOf: (name: string): string => `Allow ${name} in this project`,
+  allowFor: (name: string): string => `Allow ${name} for this project`,
+  revoke: 'Revoke',
+  revokeOf: (name: string): string => `Revoke ${name} for this project`,
+  belongs: (name: string): string => `This host belongs to ${name}:`,
+} as const
+
 export const grants = {
   hosts: 'Hosts',
   hostsNone: 'No host is allowed beforehand. Each one is asked for.',
