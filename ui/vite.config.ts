@@ -41,6 +41,7 @@ export default defineConfig(({ command, isPreview }) => ({
   test: {
     environment: 'happy-dom',
     include: ['src/**/*.test.ts', '*.test.ts'],
+    setupFiles: ['./test-setup.ts'],
     // A machine that builds beside the tests may take its time.
     testTimeout: 20_000,
   },

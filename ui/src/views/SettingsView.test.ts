@@ -171,6 +171,60 @@ test('the state of each key is said in words', async () => {
   expect(await screen.findAllByText(/key in the keyring, ends with 4f2a/u)).toHaveLength(2)
 })
 
+test('a bound on money is switched on, typed, and refused in words when it is none', async () => {
+  show('budget')
+  const field = screen.getByLabelText<HTMLInputElement>('One session')
+  expect(field.disabled).toBe(true)
+  await fireEvent.click(screen.getByLabelText('No limit: One session'))
+  await vi.waitFor(() => expect(app.settings?.budget).toEqual({ ask_expensive: true, session: 2_000_000 }))
+  await fireEvent.input(field, { target: { value: 'much' } })
+  await fireEvent.blur(field)
+  expect(screen.getByRole('alert').textContent).toContain('Use an amount above 0')
+  await fireEvent.input(field, { target: { value: '7.5' } })
+  await fireEvent.blur(field)
+  await vi.waitFor(() => expect(app.settings?.budget.session).toBe(7_500_000))
+  await fireEvent.click(screen.getByLabelText('No limit: One session'))
+  await vi.waitFor(() => expect(app.settings?.budget).toEqual({ ask_expensive: true }))
+})
+
+test('what was used today is said, and expensive requests need not be asked for', async () => {
+  show('budget')
+  expect((await screen.findByTestId('spent-today')).textContent).toContain('$1.30')
+  await fireEvent.click(screen.getByLabelText('Ask before expensive requests'))
+  await vi.waitFor(() => expect(app.settings?.budget.ask_expensive).toBe(false))
+})
+
+test('an own proxy is kept once it has an address that can be one', async () => {
+  show('network')
+  await choose('Proxy', 'Own address')
+  const address = await screen.findByTestId('proxy-address')
+  expect(app.settings?.network.proxy).toEqual({ proxy: 'system' })
+  await fireEvent.input(address, { target: { value: 'proxy.example.com' } })
+  await fireEvent.click(screen.getByTestId('proxy-save'))
+  expect(screen.getByText(/Use an address like/u)).toBeTruthy()
+  await fireEvent.input(address, { target: { value: 'socks5://proxy.example.com:1080' } })
+  await fireEvent.input(screen.getByTestId('proxy-except'), { target: { value: '.example.com' } })
+  await fireEvent.click(screen.getByTestId('proxy-save'))
+  await vi.waitFor(() =>
+    expect(app.settings?.network.proxy).toEqual({
+      proxy: 'own',
+      address: 'socks5://proxy.example.com:1080',
+      except: '.example.com',
+    }),
+  )
+})
+
+test('a certificate file and being offline are kept', async () => {
+  show('network')
+  await fireEvent.input(screen.getByTestId('certificate'), { target: { value: '/etc/ssl/company.pem' } })
+  await fireEvent.click(screen.getByTestId('certificate-save'))
+  await vi.waitFor(() => expect(app.settings?.network.certificate).toBe('/etc/ssl/company.pem'))
+  await fireEvent.click(screen.getByLabelText('Offline'))
+  await vi.waitFor(() => expect(app.settings?.network.offline).toBe(true))
+  await fireEvent.click(screen.getByText('Remove'))
+  await vi.waitFor(() => expect('certificate' in (app.settings?.network ?? {})).toBe(false))
+})
+
 test('the sandbox page says what is confined', () => {
   show('sandbox')
   expect(screen.getByText('Confined to the project folder')).toBeTruthy()

@@ -1,7 +1,11 @@
 import { fireEvent, render, screen } from '@testing-library/svelte'
 import { beforeEach, expect, test, vi } from 'vitest'
-import type { Op, PauseCause, TurnStatus } from '$lib/protocol'
+import { App, appContext } from '$lib/app.svelte'
+import { recordedHost } from '$lib/host/fixture'
+import type { ModelChoice, Op, PauseCause, TurnStatus } from '$lib/protocol'
+import { ModelCatalogue } from '$lib/settings/catalogue.svelte'
 import { turnIn } from '$lib/turn/turns.fixture'
+import { loadFixture } from '../../fixtures'
 import PausedDock from './PausedDock.svelte'
 
 const onop = vi.fn<(op: Op) => void>()
@@ -12,10 +16,22 @@ beforeEach(() => {
   onsettings.mockReset()
 })
 
-const show = (
-  status: TurnStatus,
-  others: { choice: { provider: string; model: string }; label: string }[] = [],
-) => render(PausedDock, { turn: turnIn(status), items: [], others, onop, onsettings })
+const app = new App(recordedHost(await loadFixture('budget')))
+await app.start()
+const config = (await app.client.createSession('orchard')).config
+const show = (status: TurnStatus, small?: ModelChoice) =>
+  render(PausedDock, {
+    props: {
+      turn: turnIn(status),
+      items: [],
+      catalogue: new ModelCatalogue(app),
+      config,
+      small,
+      onop,
+      onsettings,
+    },
+    context: appContext(app),
+  })
 const paused = (cause: PauseCause) => show({ state: 'paused', cause })
 const press = (name: string): Promise<boolean> => fireEvent.click(screen.getByText(name))
 
@@ -51,6 +67,37 @@ test('several limits at once are one card', () => {
     ],
   })
   expect(screen.getByText('Paused after 25 iterations. Paused after 30 min of work.')).toBeTruthy()
+})
+
+test('a budget is extended in dollars, or a smaller model goes on', async () => {
+  const reached = { limit: 'session_money' as const, used: 1_930_000, allowed: 2_000_000 }
+  const small = { provider: 'openai', model: 'model-small' }
+  show({ state: 'paused', cause: { cause: 'limits', reached: [reached] } }, small)
+  expect(screen.getByText('Paused: this session has used $1.93 of $2.00.')).toBeTruthy()
+  await press('Add $1.00')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'extend', limit: 'session_money', by: 1_000_000 })
+  await press('Own number…')
+  await fireEvent.input(screen.getByLabelText('Dollars to add'), { target: { value: '2,50' } })
+  await press('Add')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'extend', limit: 'session_money', by: 2_500_000 })
+  await press('Use model-small')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'set_model', model: small })
+})
+
+test('an expensive request is sent, or not, and the question can be switched off', async () => {
+  paused({ cause: 'expensive', estimate: 310_000, left: 890_000 })
+  expect(await screen.findByText('The next request may cost about $0.31.')).toBeTruthy()
+  expect(screen.getByText('$0.89 is left. Nothing was sent yet.')).toBeTruthy()
+  await press('Send it anyway')
+  expect(onop.mock.calls).toEqual([[{ op: 'continue', allow_cause: false }]])
+  await fireEvent.click(screen.getByLabelText('Do not ask about cost again in this session'))
+  await press('Send it anyway')
+  expect(onop).toHaveBeenNthCalledWith(2, {
+    op: 'set_budget',
+    budget: { session: 2_000_000, day: 5_000_000, ask_expensive: false },
+  })
+  await press('Finish up')
+  expect(onop).toHaveBeenLastCalledWith({ op: 'finish_up' })
 })
 
 test('the guard takes a hint, or is told that it is fine', async () => {

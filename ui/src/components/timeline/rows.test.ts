@@ -57,7 +57,7 @@ test('an edit shows its lines with words, marks and row names, and can be undone
   const { show, host } = await open(story)
   show(idOf(story, 'edit'))
   await fireEvent.click(screen.getByRole('button', { expanded: false }))
-  expect(screen.getByRole('rowheader', { name: 'removed, line 41' })).toBeTruthy()
+  expect(await screen.findByRole('rowheader', { name: 'removed, line 41' })).toBeTruthy()
   const marks = [...document.querySelectorAll('mark')].map((mark) => mark.textContent)
   expect(marks).toContain('setTimeout')
   await fireEvent.click(screen.getByRole('button', { name: 'Undo this change' }))

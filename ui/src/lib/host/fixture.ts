@@ -5,7 +5,7 @@
 import type { Event, Reply, Request, SessionSnapshot } from '$lib/protocol'
 import { noUsage } from '$lib/turn/usage'
 import { loadFixture, type Fixture } from '../../fixtures'
-import { entriesOf, goodLinks, goodTest, PICTURE, presets, servers } from '../../fixtures/models'
+import { entriesOf, goodLinks, goodTest, PICTURE, presets, servers, weakTest } from '../../fixtures/models'
 import { EventGate, HostError, type Host } from './host'
 
 export async function fixtureHost(name: string): Promise<Host> {
@@ -117,7 +117,10 @@ function answer(fixture: Fixture, request: Request): Reply | undefined {
     case 'test_connection':
       return { reply: 'connection', links: goodLinks }
     case 'test_model':
-      return { reply: 'model_test', test: goodTest(request.model) }
+      return {
+        reply: 'model_test',
+        test: (request.model.model.startsWith('llama') ? weakTest : goodTest)(request.model),
+      }
     case 'presets':
       return { reply: 'presets', presets }
     case 'find_servers':

@@ -68,6 +68,7 @@ export const paused = {
   limit: {
     doneSoFar: (calls: number, files: number): string =>
       `Done so far: ${counted(calls, 'call', 'calls')}, ${counted(files, 'file changed', 'files changed')}.`,
+    money: 'No request was sent that would have passed it. Amounts are estimates.',
     nothingLost: 'Nothing is lost. You can decide later, also after closing Paddock.',
     own: 'Own number…',
     ownField: {

@@ -145,9 +145,9 @@ export const catalogue = {
 export const correction = {
   title: 'Prices and window can be corrected',
   window: 'Window in tokens',
-  input: 'Input, $ per million tokens',
+  input: 'Input, $ per million',
   cached: 'Input from the cache',
-  output: 'Output, $ per million tokens',
+  output: 'Output, $ per million',
   images: 'It sees images',
   asListed: 'as listed',
   yes: 'yes',

@@ -11,7 +11,8 @@ import type {
 } from '$lib/protocol'
 
 /** The pages of the settings, in the order of the list. */
-export type SettingsPage = 'general' | 'models' | 'limits' | 'rules' | 'notifications' | 'sandbox' | 'about'
+export type SettingsPage =
+  'general' | 'models' | 'budget' | 'limits' | 'rules' | 'notifications' | 'sandbox' | 'network' | 'about'
 
 export const settings = {
   title: 'Settings',
@@ -20,10 +21,12 @@ export const settings = {
   page: {
     general: 'General',
     models: 'Models',
+    budget: 'Budget',
     limits: 'Limits',
     rules: 'Rules',
     notifications: 'Notifications',
     sandbox: 'Sandbox and access',
+    network: 'Network',
     about: 'About',
   } satisfies Record<SettingsPage, string>,
   saved: 'Changed.',

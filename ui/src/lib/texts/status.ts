@@ -1,5 +1,5 @@
 /** The strip at the bottom: iterations, tokens, time, pause and stop. */
-import { clock, count, counted, duration, tokens } from './words'
+import { clock, count, counted, duration } from './words'
 
 export const status = {
   region: 'Turn status',
@@ -22,12 +22,6 @@ export const status = {
     finishWhy: 'One last request without tools: what is done, what is open.',
     pause: 'Pause after this iteration',
   },
-  tokens: (n: number): string => `${tokens(n)} tokens`,
-  tokensOf: (n: number, of: number): string => `${tokens(n)} of ${tokens(of)} tokens`,
-  tokensWhy: 'Tokens of this session, in and out',
-  tokenParts: (input: number, cached: number, output: number): string =>
-    `Input ${count(input)} · from the cache ${count(cached)} · output ${count(output)}`,
-  estimated: 'Partly estimated: the server did not count.',
   time: (millis: number): string => clock(millis),
   timeWhy: 'Working time of this turn, without waiting for you',
   pause: 'Pause after this iteration',

@@ -27,6 +27,7 @@ import type {
   WorkflowRun,
 } from '$lib/protocol'
 import { foldSession } from './session'
+import type { Raised } from '../turn/budget'
 import { foldSpending } from './spending'
 
 /** A stretch of live output of one stream. */
@@ -81,8 +82,8 @@ export interface TimelineState {
   usage: Usage
   /** The same by what it was used for. */
   sources: SourceUsage[]
-  /** The bound on the money of the turn, where it was changed during it. */
-  turnMoney: Micros | undefined
+  /** Bounds on money that were raised. */
+  raised: Raised
   /** What requests were expected to cost, by iteration: those that take a good part of what is left. */
   expected: Readonly<Record<string, Micros>>
 }
@@ -122,7 +123,7 @@ export function fromSnapshot(snapshot: SessionSnapshot): TimelineState {
     waitsForFolder: snapshot.waits_for_folder,
     usage: snapshot.usage,
     sources: snapshot.sources,
-    turnMoney: undefined,
+    raised: {},
     expected: {},
   }
 }

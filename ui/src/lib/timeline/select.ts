@@ -2,7 +2,7 @@
  * From items to the rows of the timeline: what folds under the summary of a finished turn, where an iteration gets
  * its line, which calls ran side by side. Pure; asks for items, answers with ids.
  */
-import type { Item, ItemId, TurnId, Verb } from '$lib/protocol'
+import type { Item, ItemId, Micros, TurnId, Verb } from '$lib/protocol'
 import { sideBySide, type Bracket } from './brackets'
 
 export interface ItemRow extends Bracket {
@@ -29,6 +29,8 @@ export interface IterationRow {
   key: string
   id: ItemId
   iteration: number
+  /** What its request was expected to cost, where that was worth saying. */
+  expected?: Micros | undefined
 }
 
 export type Row = ItemRow | FoldRow | IterationRow
@@ -38,6 +40,8 @@ export interface SelectOptions {
   openTurns: ReadonlySet<TurnId>
   /** Shows every row of every turn and every iteration. */
   full?: boolean
+  /** What requests were expected to cost, by iteration. */
+  expected?: Readonly<Record<string, Micros>>
 }
 
 export function selectRows(items: readonly Item[], options: SelectOptions): Row[] {
@@ -92,8 +96,15 @@ function addTurn(rows: Row[], items: readonly Item[], options: SelectOptions): v
     if (!open && !staysOpen(item)) continue
     if (open && item.iteration !== iteration) {
       iteration = item.iteration
-      if (busyIterations.has(iteration)) {
-        rows.push({ type: 'iteration', key: `iteration-${turn}-${iteration}`, id: item.id, iteration })
+      const expected = options.expected?.[`${turn}.${iteration}`]
+      if (busyIterations.has(iteration) || expected !== undefined) {
+        rows.push({
+          type: 'iteration',
+          key: `iteration-${turn}-${iteration}`,
+          id: item.id,
+          iteration,
+          expected,
+        })
       }
     }
     rows.push({

@@ -1,5 +1,6 @@
 /** The part of the fold that is about tokens and money: what was used, by whom, and what a request is expected to cost. */
-import type { Event, Micros, SourceUsage, TurnId, Usage, UsageSource } from '$lib/protocol'
+import type { Event, LimitKind, Micros, SourceUsage, TurnId, Usage, UsageSource } from '$lib/protocol'
+import { boundsOf } from '$lib/turn/budget'
 import { addUsage } from '$lib/turn/usage'
 import type { TimelineState } from './reduce'
 
@@ -12,10 +13,10 @@ export const iterationKey = (turn: TurnId, iteration: number): string => `${turn
 export function foldSpending(state: TimelineState, { msg }: Event): void {
   switch (msg.type) {
     case 'turn_started':
-      state.turnMoney = undefined
+      state.raised = { ...state.raised, turn: undefined }
       break
     case 'limit_changed':
-      if (state.turn?.turn === msg.turn && msg.limit === 'turn_money') state.turnMoney = msg.allowed
+      raise(state, msg.limit, msg.allowed)
       break
     case 'iteration_started':
       expect(state, iterationKey(msg.turn, msg.iteration), msg.estimate)
@@ -34,15 +35,19 @@ export function foldSpending(state: TimelineState, { msg }: Event): void {
 
 /** What may still be spent in the turn; nothing where money has no bound. Of the day only the core knows. */
 export function moneyLeft(
-  state: Pick<TimelineState, 'config' | 'turn' | 'turnMoney' | 'usage'>,
+  state: Pick<TimelineState, 'config' | 'turn' | 'raised' | 'usage'>,
 ): Micros | undefined {
-  const { session, turn = undefined } = state.config.budget
-  const ofTurn = state.turnMoney ?? turn
+  const { session, turn } = boundsOf(state.config.budget, state.raised)
   const left = [
     ...(session === undefined ? [] : [session - state.usage.cost]),
-    ...(ofTurn === undefined ? [] : [ofTurn - (state.turn?.usage.cost ?? 0)]),
+    ...(turn === undefined ? [] : [turn - (state.turn?.usage.cost ?? 0)]),
   ]
   return left.length === 0 ? undefined : Math.max(0, Math.min(...left))
+}
+
+function raise(state: TimelineState, limit: LimitKind, allowed: number): void {
+  const bound = { turn_money: 'turn', session_money: 'session', day_money: 'day' }[limit as string]
+  if (bound !== undefined) state.raised = { ...state.raised, [bound]: allowed }
 }
 
 function expect(state: TimelineState, key: string, estimate: Usage | undefined): void {

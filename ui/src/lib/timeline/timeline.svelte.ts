@@ -79,7 +79,7 @@ export class OpenSession {
   waitsForFolder = $state(false)
   usage = $state.raw<TimelineState['usage'] | undefined>()
   sources = $state.raw<TimelineState['sources']>([])
-  turnMoney = $state.raw<TimelineState['turnMoney']>()
+  raised = $state.raw<TimelineState['raised']>({})
   expected = $state.raw<TimelineState['expected']>({})
   /** The last op the core refused, until it is dismissed. */
   refused = $state.raw<ClientError | undefined>()
@@ -278,7 +278,7 @@ export class OpenSession {
     this.waitsForFolder = state.waitsForFolder
     this.usage = state.usage
     this.sources = state.sources
-    this.turnMoney = state.turnMoney
+    this.raised = state.raised
     this.expected = state.expected
   }
 

@@ -32,7 +32,7 @@ export class TimelineView {
     void this.session.revision
     return selectRows(
       this.session.order.map((cell) => cell.item),
-      { openTurns: this.#openTurns, full: this.density === 'full' },
+      { openTurns: this.#openTurns, full: this.density === 'full', expected: this.session.expected },
     )
   })
 
