@@ -4,42 +4,23 @@
 //! id, else by its number, because servers leave out or change one or the other.
 
 use super::item::{self, Kind, has_error, piece, text};
+use super::items::Items;
 use super::sealed::can_go_back;
 use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames, parse, usage_of};
 use crate::sse::SseEvent;
 use crate::{Answer, ModelEvent, ToolSpec};
 use paddock_protocol::{CallFormat, FinishReason, ProviderId, Usage};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
-/// Output items of one answer.
-const ITEM_LIMIT: usize = 256;
 /// Between parts of one item of reasoning.
 const PARAGRAPH: &str = "\n\n";
 
 type Events<'e> = &'e mut dyn FnMut(ModelEvent);
 
-/// An output item, as far as it has come.
-struct Item {
-    kind: Kind,
-    id: String,
-    /// Id of a call, which some servers use for the item too.
-    call_id: String,
-    name: String,
-    number: Option<u64>,
-    /// Texts of a message so far, by number of the part and whether it is a refusal.
-    texts: BTreeMap<(u64, bool), String>,
-    /// Reasoning or arguments so far.
-    streamed: String,
-    /// Parts of reasoning: whether of the reasoning itself, and the number.
-    sections: Vec<(bool, u64)>,
-    done: bool,
-}
-
 /// Accumulates one attempt.
 pub(super) struct ResponsesDecoder<'a> {
     assembly: Assembly<'a>,
-    items: Vec<Item>,
+    items: Items,
     /// The server said that nothing follows, without saying how the answer ended.
     closed: bool,
 }
@@ -48,7 +29,7 @@ impl<'a> ResponsesDecoder<'a> {
     pub fn new(tools: &'a [ToolSpec], names: &'a ToolNames, format: CallFormat) -> Self {
         Self {
             assembly: Assembly::new(tools, names, format),
-            items: Vec::new(),
+            items: Items::default(),
             closed: false,
         }
     }
@@ -86,7 +67,7 @@ impl<'a> ResponsesDecoder<'a> {
                 self.call_piece(value, piece(value, "delta"), damaged, events)
             }
             "response.function_call_arguments.done" => {
-                let at = self.find(Kind::Call, value, false)?;
+                let at = self.items.find(Kind::Call, value, false)?;
                 self.call_whole(at, value, damaged, events)
             }
             "response.completed"
@@ -104,59 +85,6 @@ impl<'a> ResponsesDecoder<'a> {
         }
     }
 
-    /// The item that an event is about, a new one where there is none yet. `begins`: the event announces the item.
-    fn find(&mut self, kind: Kind, event: &Value, begins: bool) -> Result<usize, DecodeFailure> {
-        let told = event.get("item").unwrap_or(&Value::Null);
-        let id = match text(told, "id") {
-            "" => text(event, "item_id"),
-            id => id,
-        };
-        let call_id = text(told, "call_id");
-        let number = event.get("output_index").and_then(Value::as_u64);
-        let mut same_kind = self
-            .items
-            .iter()
-            .enumerate()
-            .rev()
-            .filter(|(_, item)| item.kind == kind);
-        let is_named = |item: &Item| {
-            let names = [item.id.as_str(), item.call_id.as_str()];
-            [id, call_id]
-                .iter()
-                .any(|name| !name.is_empty() && names.contains(name))
-        };
-        let by_name = same_kind.clone().find(|(_, item)| is_named(item));
-        let found = by_name.or_else(|| match (begins, number, id) {
-            (true, _, _) => None,
-            (_, Some(_), _) => same_kind
-                .clone()
-                .find(|(_, item)| item.number == number)
-                .or_else(|| same_kind.find(|(_, item)| id.is_empty() && item.number.is_none() && !item.done)),
-            (_, None, "") => same_kind.find(|(_, item)| !item.done),
-            _ => None,
-        });
-        if let Some((at, _)) = found {
-            return Ok(at);
-        }
-        if self.items.len() == ITEM_LIMIT {
-            return Err(DecodeFailure::Runaway(
-                "The answer came in more than 256 parts and was stopped.",
-            ));
-        }
-        self.items.push(Item {
-            kind,
-            id: id.to_owned(),
-            call_id: String::new(),
-            name: String::new(),
-            number,
-            texts: BTreeMap::new(),
-            streamed: String::new(),
-            sections: Vec::new(),
-            done: false,
-        });
-        Ok(self.items.len() - 1)
-    }
-
     /// An item is announced, or told whole.
     fn item(
         &mut self,
@@ -171,8 +99,8 @@ impl<'a> ResponsesDecoder<'a> {
         let Some(kind) = item::kind_of(told) else {
             return Ok(());
         };
-        let at = self.find(kind, event, !whole)?;
-        self.items[at].done |= whole;
+        let at = self.items.find(kind, event, !whole)?;
+        self.items.0[at].done |= whole;
         match kind {
             Kind::Message => {
                 for (number, refusal, text) in self.parts_told(at, told) {
@@ -188,7 +116,7 @@ impl<'a> ResponsesDecoder<'a> {
     /// The parts of a message told whole. A single one is the one that streamed, however it was numbered.
     fn parts_told<'v>(&self, at: usize, told: &'v Value) -> Vec<(u64, bool, &'v str)> {
         let mut parts = item::message_parts(told);
-        let streamed = &self.items[at].texts;
+        let streamed = &self.items.0[at].texts;
         if let ([(number, refusal, _)], Some((key, _))) = (parts.as_mut_slice(), streamed.first_key_value())
             && streamed.len() == 1
             && key.1 == *refusal
@@ -210,7 +138,7 @@ impl<'a> ResponsesDecoder<'a> {
         if text.is_empty() {
             return Ok(());
         }
-        let at = self.find(Kind::Message, event, false)?;
+        let at = self.items.find(Kind::Message, event, false)?;
         let number = event.get("content_index").and_then(Value::as_u64).unwrap_or(0);
         match whole {
             true => self.settle_text(at, (number, refusal), text, events),
@@ -225,7 +153,7 @@ impl<'a> ResponsesDecoder<'a> {
         text: &str,
         events: Events,
     ) -> Result<(), DecodeFailure> {
-        self.items[at].texts.entry(part).or_default().push_str(text);
+        self.items.0[at].texts.entry(part).or_default().push_str(text);
         let key = Some(text_key(at, part));
         match part.1 {
             true => self.assembly.refusal(key, text, events),
@@ -241,7 +169,7 @@ impl<'a> ResponsesDecoder<'a> {
         text: &str,
         events: Events,
     ) -> Result<(), DecodeFailure> {
-        let streamed = self.items[at].texts.get(&part).map_or("", String::as_str);
+        let streamed = self.items.0[at].texts.get(&part).map_or("", String::as_str);
         if let Some(rest) = text.strip_prefix(streamed) {
             return match rest {
                 "" => Ok(()),
@@ -250,7 +178,7 @@ impl<'a> ResponsesDecoder<'a> {
         }
         if !text.is_empty() {
             self.assembly.settle_text(text_key(at, part), text);
-            self.items[at].texts.insert(part, text.to_owned());
+            self.items.0[at].texts.insert(part, text.to_owned());
         }
         Ok(())
     }
@@ -262,8 +190,8 @@ impl<'a> ResponsesDecoder<'a> {
         damaged: bool,
         events: Events,
     ) -> Result<(), DecodeFailure> {
-        let at = self.find(Kind::Call, event, false)?;
-        self.items[at].streamed.push_str(delta);
+        let at = self.items.find(Kind::Call, event, false)?;
+        self.items.0[at].streamed.push_str(delta);
         self.push_call(at, "", "", delta, damaged, events)
     }
 
@@ -300,7 +228,7 @@ impl<'a> ResponsesDecoder<'a> {
             }
             false => String::new(),
         };
-        let item = &mut self.items[at];
+        let item = &mut self.items.0[at];
         let call_id = first(&mut item.call_id, text(told, "call_id"));
         let name = first(&mut item.name, text(told, "name"));
         let arguments = item::arguments(told);
@@ -317,7 +245,7 @@ impl<'a> ResponsesDecoder<'a> {
         )?;
         if is_other {
             self.assembly.settle_call(at as u64, arguments.clone(), damaged);
-            self.items[at].streamed = arguments;
+            self.items.0[at].streamed = arguments;
         }
         Ok(())
     }
@@ -334,8 +262,8 @@ impl<'a> ResponsesDecoder<'a> {
         if words.is_empty() {
             return Ok(());
         }
-        let at = self.find(Kind::Reasoning, event, false)?;
-        let sections = &self.items[at].sections;
+        let at = self.items.find(Kind::Reasoning, event, false)?;
+        let sections = &self.items.0[at].sections;
         // The same thoughts often come twice, whole and as a summary.
         let is_double = sections.first().is_some_and(|(first, _)| *first != open);
         let has_streamed = sections.contains(&(open, number));
@@ -352,7 +280,7 @@ impl<'a> ResponsesDecoder<'a> {
         words: &str,
         events: Events,
     ) -> Result<(), DecodeFailure> {
-        let item = &mut self.items[at];
+        let item = &mut self.items.0[at];
         let mut words = words.to_owned();
         if item.sections.last() != Some(&section) {
             if !item.sections.is_empty() {
@@ -367,14 +295,14 @@ impl<'a> ResponsesDecoder<'a> {
     /// An item of reasoning told whole: what has not streamed of it, and the item itself where it can be sent back.
     fn reasoning_whole(&mut self, at: usize, told: &Value, events: Events) -> Result<(), DecodeFailure> {
         let summary = item::reasoning_texts(told, false);
-        let sections = &self.items[at].sections;
+        let sections = &self.items.0[at].sections;
         let open = sections.first().map_or(summary.is_empty(), |(open, _)| *open);
         let whole = match open {
             true => item::reasoning_texts(told, true),
             false => summary,
         };
         let whole = whole.join(PARAGRAPH);
-        let item = &mut self.items[at];
+        let item = &mut self.items.0[at];
         if let Some(rest) = whole.strip_prefix(&item.streamed).filter(|rest| !rest.is_empty()) {
             let rest = rest.to_owned();
             if item.sections.is_empty() {
@@ -425,7 +353,7 @@ impl<'a> ResponsesDecoder<'a> {
 
     /// The items that a response repeats. Only kinds of which nothing came before count: ids and numbers may have changed.
     fn output(&mut self, response: &Value, damaged: bool, events: Events) -> Result<(), DecodeFailure> {
-        let came = |kind| self.items.iter().any(|item| item.kind == kind);
+        let came = |kind| self.items.0.iter().any(|item| item.kind == kind);
         let came = [Kind::Message, Kind::Reasoning, Kind::Call].map(|kind| (kind, came(kind)));
         let output = response.get("output").and_then(Value::as_array);
         for (number, told) in output.into_iter().flatten().enumerate() {
@@ -488,7 +416,7 @@ impl Decoder for ResponsesDecoder<'_> {
         events: Events,
     ) -> Option<Answer> {
         // Without the last event an answer is whole where each of its items was told whole.
-        self.assembly.done |= self.closed && self.items.iter().all(|item| item.done);
+        self.assembly.done |= self.closed && self.items.0.iter().all(|item| item.done);
         self.assembly.finish(provider, model, request_bytes, events)
     }
 

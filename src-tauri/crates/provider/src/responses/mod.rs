@@ -8,6 +8,7 @@ mod decoder;
 mod golden;
 mod history;
 mod item;
+mod items;
 mod parameters;
 #[cfg(test)]
 mod property;
