@@ -136,12 +136,7 @@ impl Test {
                     .peer_addr()
                     .map_or_else(|_| target.to_string(), |peer| peer.to_string());
                 self.good("tcp", format!("Connected to {peer}."));
-                let says = match why {
-                    Direct::Loopback => "Not used: the server is on this machine.",
-                    Direct::Excepted => "Not used: the host is listed as reached without proxy.",
-                    Direct::NoProxy => "None is set.",
-                };
-                self.good("proxy", says.into());
+                self.no_proxy(*why);
                 return Ok(Box::new(socket));
             }
         };
@@ -163,6 +158,21 @@ impl Test {
             }
             Err(failure) => Err(self.bad(&failure)),
         }
+    }
+
+    fn no_proxy(&mut self, why: Direct) {
+        let says = match why {
+            Direct::Loopback => "Not used: the server is on this machine.",
+            Direct::Excepted => "Not used: the host is listed as reached without proxy.",
+            Direct::NoProxy => "None is set.",
+            Direct::Script => {
+                let says = "Not used: this system chooses proxies by a script, which Paddock does not run.";
+                let remedy =
+                    "If the connection fails, write the address of the proxy under Settings, Network.";
+                return self.add("proxy", LinkState::Warning, says.into(), Some(remedy.into()));
+            }
+        };
+        self.good("proxy", says.into());
     }
 
     async fn through(

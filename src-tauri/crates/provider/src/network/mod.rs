@@ -11,6 +11,7 @@ mod failure;
 mod hello;
 mod proxies;
 mod proxy;
+mod system;
 mod target;
 mod trust;
 mod tunnel;

@@ -1,6 +1,6 @@
 //! Which proxy an address goes through, and who said so.
 
-use super::{Exceptions, ProxyAddress, ProxyChoice, Target, Variables};
+use super::{Exceptions, ProxyAddress, ProxyChoice, Target, Variables, system};
 use paddock_protocol::{ClientError, ErrorCode};
 
 /// Names for one variable; the first that is set counts, as with curl.
@@ -28,6 +28,8 @@ pub(crate) enum Direct {
     Excepted,
     /// No proxy is set.
     NoProxy,
+    /// The system has a script that chooses proxies, which is not run.
+    Script,
 }
 
 /// Where proxies are looked up.
@@ -87,7 +89,7 @@ impl Proxies {
             }),
             Self::System { http, https, .. } => match if target.secure { https } else { http } {
                 Some(variable) => variable.proxy(),
-                None if http.is_none() && https.is_none() => of_system(target),
+                None if http.is_none() && https.is_none() => system::choose(target),
                 None => Ok(Choice::Direct(Direct::NoProxy)),
             },
         }
@@ -111,43 +113,6 @@ impl Variable {
             origin: self.name.into(),
         })
     }
-}
-
-/// The settings of Windows and macOS, which may change while the program runs.
-#[cfg(any(windows, target_os = "macos"))]
-fn of_system(target: &Target) -> Result<Choice, ClientError> {
-    use hyper_util::client::proxy::matcher::Matcher;
-    let scheme = if target.secure { "https" } else { "http" };
-    let found = format!("{scheme}://{target}/")
-        .parse()
-        .ok()
-        .and_then(|address| Matcher::from_system().intercept(&address));
-    let Some(found) = found else {
-        return Ok(Choice::Direct(Direct::NoProxy));
-    };
-    let address = ProxyAddress::parse(&found.uri().to_string()).map_err(|error| {
-        ClientError::new(
-            ErrorCode::BadRequest,
-            format!(
-                "The proxy in the settings of the system is unreadable. {}",
-                error.message
-            ),
-        )
-        .hint("Correct it there, or choose another proxy under Settings, Network.")
-    })?;
-    Ok(Choice::Proxy {
-        address,
-        origin: "the system".into(),
-    })
-}
-
-#[cfg(not(any(windows, target_os = "macos")))]
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "elsewhere the settings of the system can be unreadable"
-)]
-fn of_system(_: &Target) -> Result<Choice, ClientError> {
-    Ok(Choice::Direct(Direct::NoProxy))
 }
 
 #[cfg(test)]
