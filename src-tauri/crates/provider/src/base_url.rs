@@ -70,7 +70,11 @@ impl BaseUrl {
             );
         }
         let path = url.path().trim_end_matches('/').to_string();
-        if let Some(endpoint) = ENDPOINTS.iter().find(|endpoint| path.ends_with(**endpoint)) {
+        // Of one model, as Gemini has them: `/models/name:generateContent`.
+        let of_model = path.split_once("/models/").filter(|(_, rest)| rest.contains(':'));
+        let of_model = of_model.map(|(before, _)| &path[before.len()..]);
+        let of_protocol = ENDPOINTS.into_iter().find(|endpoint| path.ends_with(endpoint));
+        if let Some(endpoint) = of_protocol.or(of_model) {
             url.set_path(&path[..path.len() - endpoint.len()]);
             return wrong(
                 format!("The address ends with {endpoint}, which Paddock adds itself."),
@@ -191,6 +195,11 @@ mod tests {
             ("https://", "not an address", "looks like"),
             ("https://me:pw@x/v1", "password", "own field"),
             ("https://x/v1?key=1", "question mark", "Leave out"),
+            (
+                "https://x/v1beta/models/m:generateContent",
+                "/models/m:generateContent",
+                "Write https://x/v1beta",
+            ),
             (
                 "https://x/v1/chat/completions/",
                 "/chat/completions",
