@@ -465,6 +465,46 @@ async fn what_a_model_refuses_is_left_out_and_remembered_for_it_alone() {
 }
 
 #[tokio::test]
+async fn what_did_not_help_or_was_about_one_request_is_not_remembered() {
+    let refusal = |message: &str| {
+        let body = google_error(400, "INVALID_ARGUMENT", message, json!([]));
+        Reply::status(400, &[], &body)
+    };
+    let server = Server::start(vec![
+        refusal("Request contains an invalid argument."),
+        refusal("Request contains an invalid argument."),
+        refusal("Unable to process input image."),
+        hello(),
+        hello(),
+    ])
+    .await;
+    let provider = provider(&server);
+    let image = Image {
+        media_type: "image/png".into(),
+        data: "iVBORw0KGgo=".into(),
+        name: "shot.png".into(),
+    };
+    let look = Message::User {
+        text: "Look.".into(),
+        images: vec![image],
+    };
+    let request = request("gemini-3-flash", vec![look]);
+    let error = ask(&provider, &request).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::BadRequest);
+    ask(&provider, &request).await.unwrap();
+    ask(&provider, &request).await.unwrap();
+    let bodies: Vec<String> = server.requests().into_iter().map(|seen| seen.body).collect();
+    let thinks: Vec<bool> = bodies
+        .iter()
+        .map(|body| body.contains("thinkingConfig"))
+        .collect();
+    assert_eq!(thinks, [true, false, true, true, true]);
+    let sees: Vec<bool> = bodies.iter().map(|body| body.contains("inlineData")).collect();
+    assert_eq!(sees, [true, true, true, false, true]);
+    assert!(bodies[3].contains("[Image shot.png: this model does not see images]"));
+}
+
+#[tokio::test]
 async fn a_refusal_that_teaches_nothing_new_is_the_answer() {
     let reply = || {
         let body = google_error(

@@ -255,12 +255,13 @@ impl HistoryWriter<'_> {
         out
     }
 
-    /// The first call of an answer has to be signed; the others need not.
+    /// One call of an answer has to be signed, the first; where none is, the history comes from elsewhere.
     fn stand_in(&self, parts: &mut [Part<'_>]) {
-        let first = parts.iter_mut().find(|part| part.function_call.is_some());
-        if let Some(first) =
-            first.filter(|first| self.parameters.stand_ins && first.thought_signature.is_none())
-        {
+        let mut calls = parts.iter_mut().filter(|part| part.function_call.is_some());
+        let Some(first) = calls.next().filter(|_| self.parameters.stand_ins) else {
+            return;
+        };
+        if first.thought_signature.is_none() && calls.all(|call| call.thought_signature.is_none()) {
             first.thought_signature = Some(Cow::Borrowed(STAND_IN));
         }
     }

@@ -57,9 +57,13 @@ impl GeminiProvider {
         quirks.get(model).cloned().unwrap_or_default()
     }
 
-    fn learn(&self, model: &str, status: u16, body: &str) -> bool {
-        let mut quirks = self.quirks.lock().unwrap_or_else(PoisonError::into_inner);
-        quirks.entry(model.to_owned()).or_default().learn(status, body)
+    fn remember(&self, model: &str, known: &Quirks, learnt: &Quirks) {
+        let lasting = learnt.lasting();
+        if lasting == *known {
+            return;
+        }
+        let mut all = self.quirks.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(model.to_owned(), lasting);
     }
 
     async fn attempt(
@@ -74,9 +78,10 @@ impl GeminiProvider {
             self.version(),
             model_path(&request.model)
         );
+        let known = self.quirks(&request.model);
+        let mut quirks = known.clone();
         let mut tries = 1;
         loop {
-            let quirks = self.quirks(&request.model);
             let body =
                 request::body(&self.server.id, request, &system, &names, &quirks).map_err(|error| {
                     ModelError::new(
@@ -90,23 +95,21 @@ impl GeminiProvider {
                     incoming,
                     mut recording,
                 } => {
+                    self.remember(&request.model, &known, &quirks);
                     let decoder = GeminiDecoder::new(&request.tools, &names, request.format);
-                    return self
-                        .server
-                        .read(
-                            incoming,
-                            decoder,
-                            request,
-                            request_bytes,
-                            &mut recording,
-                            on_event,
-                        )
+                    let (server, record) = (&self.server, &mut recording);
+                    return server
+                        .read(incoming, decoder, request, request_bytes, record, on_event)
                         .await;
                 }
                 Exchanged::Refused { incoming, words } => {
-                    if tries < TRIES && self.learn(&request.model, incoming.status, &words) {
+                    if tries < TRIES && quirks.learn(incoming.status, &words) {
                         tries += 1;
                         continue;
+                    }
+                    // What was learnt did not help, unless it is something else that fails now.
+                    if !matches!(incoming.status, 400 | 422) {
+                        self.remember(&request.model, &known, &quirks);
                     }
                     return Err(self.server.refusal(&incoming, &words));
                 }
@@ -158,8 +161,13 @@ impl Provider for GeminiProvider {
         if let Err(error) = &answer
             && error.message.contains(chunk::MISSING_SIGNATURE)
         {
-            // The same thing as a status says; the next attempt sends it.
-            self.learn(&request.model, 400, "missing thought_signature");
+            let known = self.quirks(&request.model);
+            let stand_ins = true;
+            let learnt = Quirks {
+                stand_ins,
+                ..known.clone()
+            };
+            self.remember(&request.model, &known, &learnt);
         }
         answer.map_err(|error| self.hinted(error))
     }

@@ -48,7 +48,7 @@ impl Parameters {
             // Models before the third neither name their calls nor expect it.
             ids: !quirks.no_ids && version.is_none_or(|version| version >= (3, 0)),
             stand_ins: quirks.stand_ins || version.is_some_and(|version| version >= (3, 0)),
-            images: facts.images != Some(false) && !quirks.no_images,
+            images: facts.images != Some(false) && !quirks.no_images && !quirks.broken_image,
         }
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Quirks {
     /// The system text goes into the first message of the user.
     pub no_system: bool,
     pub no_images: bool,
+    /// One of the images cannot be read.
+    pub broken_image: bool,
     pub no_max_output: bool,
     pub no_stop: bool,
     /// Schemas have nothing but types, names and descriptions.
@@ -39,6 +41,15 @@ pub(super) struct Quirks {
 }
 
 impl Quirks {
+    /// What holds for the next request too; the rest was about this one.
+    pub fn lasting(&self) -> Self {
+        Self {
+            broken_image: false,
+            no_signatures: false,
+            ..self.clone()
+        }
+    }
+
     /// Learns from a refusal. True when something is new, so that asking once more makes sense.
     pub fn learn(&mut self, status: u16, body: &str) -> bool {
         if !matches!(status, 400 | 422) {
@@ -73,16 +84,22 @@ impl Quirks {
             self.no_max_output = true;
         } else if has(&["stop_sequences", "stopsequences", "stop sequence"]) {
             self.no_stop = true;
-        } else if text.contains("image")
-            && has(&[
-                "not enabled",
-                "not support",
-                "unsupported",
-                "unable to process",
-                "invalid",
-                "not valid",
-            ])
-        {
+        } else if has(&["unable to process input image"]) {
+            self.broken_image = true;
+        } else if has(&[
+            "image input",
+            "input image",
+            "images",
+            "type: image/",
+            "inline_data",
+            "inlinedata",
+        ]) && has(&[
+            "not enabled",
+            "not support",
+            "unsupported",
+            "invalid",
+            "not valid",
+        ]) {
             self.no_images = true;
         } else if has(&["request contains an invalid argument"]) {
             // The one thing that it never says by name.
@@ -207,7 +224,7 @@ mod tests {
                 "Image input modality is not enabled for models/gemma-3-1b-it",
                 |q| q.no_images = true,
             ),
-            ("Unable to process input image", |q| q.no_images = true),
+            ("Unable to process input image", |q| q.broken_image = true),
             (
                 "it has a maxOutputTokens value of 100000 but the supported range is from 1 to 65537",
                 |q| q.no_max_output = true,
@@ -232,6 +249,7 @@ mod tests {
     fn a_second_refusal_goes_further() {
         let signatures = learnt(&["missing a thought_signature", "Corrupted thought signature."]);
         assert!(signatures.stand_ins && signatures.no_signatures);
+        assert!(signatures.lasting().stand_ins && !signatures.lasting().no_signatures);
         let thinking = learnt(&[
             "Thinking level is not supported",
             "Budget 0 is invalid. This model only works in thinking mode.",
@@ -249,6 +267,7 @@ mod tests {
             "API key not valid. Please pass a valid API key.",
             "User location is not supported for the API use.",
             "Function calling is not enabled for models/gemma-3-1b-it",
+            "Function calling is not enabled for models/gemini-2.5-flash-image",
             "Please ensure that function call turn comes immediately after a user turn",
         ] {
             assert!(!quirks.learn(400, body), "{body}");
