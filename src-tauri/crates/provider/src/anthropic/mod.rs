@@ -20,7 +20,7 @@ use crate::reading::ToolNames;
 use crate::server::{Exchanged, KeyHeader, Server};
 use crate::{Answer, BaseUrl, ModelEvent, ModelRequest, Provider, ServerConfig};
 use async_trait::async_trait;
-use decoder::MessagesDecoder;
+pub(crate) use decoder::MessagesDecoder;
 use paddock_protocol::{ModelEntry, ModelError, ModelErrorKind, ProviderId, ProviderKind};
 use quirks::{Once, Quirks};
 use std::collections::HashMap;

@@ -115,7 +115,8 @@ pub(crate) fn parameters(request: &ModelRequest, quirks: &Quirks, begun: bool) -
     let breed = Breed::of(&request.model, &request.facts, quirks);
     let effort = request.effort;
     let wants = match effort {
-        None => breed.by_itself,
+        // A short answer has no room for reasoning that nobody asked for.
+        None => breed.by_itself && request.max_output.is_none_or(|most| most >= 2 * SMALLEST_BUDGET),
         Some(Effort::Minimal) => breed.always,
         Some(_) => true,
     };
@@ -296,6 +297,17 @@ mod tests {
                 (bound, thinking),
                 "{request:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_short_answer_is_not_spent_on_reasoning_that_nobody_asked_for() {
+        for (model, expected) in [
+            ("claude-opus-5", json!([60, {"type": "disabled"}, null])),
+            ("claude-fable-5", json!([60, null, null])),
+        ] {
+            let request = request(model, None, Some(60), ModelFacts::default());
+            assert_eq!(set(parameters(&request, &Quirks::default(), true)), expected);
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Quirks {
     pub no_cache: bool,
     pub no_images: bool,
     pub no_stop: bool,
+    /// The choice among tools is not known.
+    pub no_choice: bool,
     /// The conversation must end with the user.
     pub user_last: bool,
     /// Reasoning without a signature must be sent back all the same.
@@ -54,8 +56,8 @@ impl Quirks {
         let before = self.clone();
         let text = ServerWords::read(body).message.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-        if has(&["context limit"]) && has(&["max_tokens"]) {
-            self.once.most_output = room(&text).filter(|room| *room < sent.max_tokens);
+        if has(&["context"]) && has(&["max_tokens", "completion"]) {
+            self.once.most_output = room(&text, sent.max_tokens);
         } else if has(&["max_tokens"]) && has(&["maximum", "at most", "range", "less than"]) {
             self.most_output = bound(&text, sent.max_tokens).or(self.most_output);
         } else if has(&["thinking"]) && has(&["cannot be modified", "signature", "different conversation"]) {
@@ -100,6 +102,8 @@ impl Quirks {
             self.no_cache = true;
         } else if has(&["stop_sequences"]) {
             self.no_stop = true;
+        } else if has(&["tool_choice"]) {
+            self.no_choice = true;
         } else if has(&["input_schema", "json schema"]) {
             self.plain_schemas = true;
         } else if sent.output_config.is_some() && has(&["output_config", "effort"]) {
@@ -143,27 +147,28 @@ const REFUSALS: &[&str] = &[
     "valid string",
 ];
 
-/// Of "174167 + 64000 > 200000": what the window leaves for an answer.
-fn room(text: &str) -> Option<u32> {
-    let after = &text[text.find("context limit")?..];
-    let numbers = numbers(after);
-    let [input, _, window, ..] = numbers.as_slice() else {
-        return None;
-    };
-    window.checked_sub(*input).filter(|room| *room >= WORTH_ASKING)
+/// What the window leaves for an answer, of words like "174167 + 64000 > 200000": the window is named as such or is the largest number, the
+/// conversation the smallest one that was not asked for.
+fn room(text: &str, asked: u32) -> Option<u32> {
+    let numbers: Vec<u32> = numbers_in(text).filter(|number| *number != asked).collect();
+    let told = text
+        .split_once("context length is")
+        .and_then(|(_, after)| numbers_in(after).next());
+    let window = told.or_else(|| numbers.iter().copied().max())?;
+    let input = numbers.iter().copied().min()?;
+    let room = window.checked_sub(input).filter(|_| window != input)?;
+    (WORTH_ASKING..asked).contains(&room).then_some(room)
 }
 
 /// The largest number named that is smaller than what was asked for.
 fn bound(text: &str, asked: u32) -> Option<u32> {
     let below = |number: &u32| *number < asked && *number >= WORTH_ASKING;
-    numbers(text).into_iter().filter(below).max()
+    numbers_in(text).filter(below).max()
 }
 
-fn numbers(text: &str) -> Vec<u32> {
+fn numbers_in(text: &str) -> impl Iterator<Item = u32> {
     let words = text.split(|c: char| !c.is_ascii_digit() && c != ',');
-    words
-        .filter_map(|word| word.replace(',', "").parse().ok())
-        .collect()
+    words.filter_map(|word| word.replace(',', "").parse().ok())
 }
 
 fn blocks(request: &ModelRequest) -> impl Iterator<Item = u64> {
@@ -246,6 +251,13 @@ mod tests {
                 "system: Input should be a valid string",
                 Quirks {
                     no_cache: true,
+                    ..Quirks::default()
+                },
+            ),
+            (
+                "tool_choice.type: Input should be 'auto', 'any' or 'tool'",
+                Quirks {
+                    no_choice: true,
                     ..Quirks::default()
                 },
             ),
@@ -341,6 +353,16 @@ mod tests {
             ),
         ] {
             assert_eq!(learnt(message, &plain), expected, "{message}");
+        }
+        for message in [
+            "'max_tokens' is too large: 64000. This model's maximum context length is 65536 tokens and your request has 39703 input tokens (64000 > 65536 - 39703).",
+            "This model's maximum context length is 65536 tokens. However, you requested 103703 tokens (39703 in the messages, 64000 in the completion).",
+        ] {
+            assert_eq!(
+                learnt(message, &plain).once.most_output,
+                Some(25_833),
+                "{message}"
+            );
         }
         for message in [
             "messages.1.content.4: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",

@@ -139,6 +139,6 @@ fn tools<'a>(
             cache_control: None,
         })
         .collect();
-    let choice = (!tools.is_empty()).then(|| json!({"type": "none"}));
+    let choice = (!tools.is_empty() && !quirks.no_choice).then(|| json!({"type": "none"}));
     (tools, choice)
 }
