@@ -48,6 +48,7 @@ impl Bed {
             base_url: server.url(),
             needs_key: false,
             window: None,
+            headers: Vec::new(),
         });
         paddock.providers().configure(configs.collect());
         Self { place, paddock }
@@ -176,10 +177,7 @@ impl Work {
 }
 
 pub fn send(text: &str) -> Op {
-    Op::Send {
-        text: text.to_owned(),
-        mode: SendMode::NextIteration,
-    }
+    Op::send(text.to_owned(), SendMode::NextIteration)
 }
 
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {

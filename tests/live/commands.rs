@@ -193,6 +193,8 @@ async fn an_interruption_ends_the_command_and_reaches_the_model_at_once() {
     work.submit(Op::Send {
         text: "No, leave that.".into(),
         mode: SendMode::Interrupt,
+        effort: None,
+        images: Vec::new(),
     })
     .await;
     work.status(TurnStatus::Completed).await;
@@ -214,11 +216,7 @@ async fn the_queue_is_edited_held_by_a_stop_and_released() {
     work.approve().await;
     for text in ["first", "second", "third"] {
         let mode = SendMode::AfterTurn;
-        work.submit(Op::Send {
-            text: text.into(),
-            mode,
-        })
-        .await;
+        work.submit(Op::send(text, mode)).await;
     }
     let queued = work.snapshot().await.queue.messages;
     let mut turned: Vec<QueuedMessage> = queued.iter().rev().cloned().collect();

@@ -36,7 +36,7 @@ async fn a_second_session_waits_or_only_looks() {
     looking.status(TurnStatus::Completed).await;
 
     let (text, mode) = ("Me too.".to_owned(), SendMode::WhenFree);
-    second.submit(Op::Send { text, mode }).await;
+    second.submit(Op::send(text, mode)).await;
     assert!(second.snapshot().await.waits_for_folder);
     first.submit(Op::Stop).await;
     first.status(TurnStatus::Stopped).await;
@@ -54,7 +54,7 @@ async fn a_wait_can_be_given_up_and_the_message_stays() {
     first.approve().await;
     let second = bed.session(SessionWish::default()).await;
     let (text, mode) = ("Me too.".to_owned(), SendMode::WhenFree);
-    second.submit(Op::Send { text, mode }).await;
+    second.submit(Op::send(text, mode)).await;
     second.submit(Op::StopWaiting).await;
     first.submit(Op::Stop).await;
     first.status(TurnStatus::Stopped).await;

@@ -79,6 +79,7 @@ async fn a_second_model_is_offered_or_used() {
         fallback: Some(Fallback {
             model: model_of("second"),
             automatic,
+            known: Default::default(),
         }),
     };
     work.submit(fallback(false)).await;
@@ -96,6 +97,7 @@ async fn a_second_model_is_offered_or_used() {
     assert!(second.received().is_empty(), "it is never used unasked");
     work.submit(Op::SetModel {
         model: model_of("second"),
+        known: Default::default(),
     })
     .await;
     work.submit(Op::RetryNow).await;

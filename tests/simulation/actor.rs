@@ -1,7 +1,7 @@
 //! What an actor does with an input: step, log, apply, show, carry out; here the world keeps the sessions' effects.
 
 use crate::checks::Step;
-use crate::seat::{Employer, Seat, Work};
+use crate::seat::{Bound, Employer, Seat, Work};
 use crate::world::{Errand, MAIN, World};
 use paddock_core::session::folder;
 use paddock_core::session::input::{Back, Effect, Input, Stamped, SubReport, Surroundings, Timer};
@@ -26,6 +26,7 @@ impl World {
             entropy,
             input: input.clone(),
         };
+        self.seats[place].around.spent_today = Micros(self.spent_today);
         let seat = &self.seats[place];
         let outcome = step(&seat.state, stamped, &seat.around);
         let refused = outcome
@@ -48,6 +49,7 @@ impl World {
             refused,
             decided: asked,
             taken_by_other: self.other_has_folder && place == MAIN,
+            spent_today: self.spent_today,
         };
         self.seats[place].checks.begin(step);
         for (number, msg) in outcome.events.into_iter().enumerate() {
@@ -118,6 +120,9 @@ impl World {
         {
             self.is_shown_as_asked(approval, origin);
         }
+        if let EventMsg::IterationAnswered { usage, .. } | EventMsg::AttemptLost { usage, .. } = &msg {
+            self.spent_today += usage.cost.0;
+        }
         let seat = &mut self.seats[place];
         let event = Event {
             session: seat.state.id.clone(),
@@ -167,10 +172,20 @@ impl World {
         let seat = &mut self.seats[place];
         seat.checks.effect(&seat.state, &effect);
         match effect {
-            Effect::Sample { ticket, tools } => {
+            Effect::Sample {
+                ticket,
+                tools,
+                max_output,
+            } => {
+                seat.checks.answer_is_bounded(max_output);
                 let asks = |work: &Work| matches!(work, Work::Model { .. });
                 assert!(!seat.works.iter().any(asks), "two requests at once");
-                seat.works.push(Work::Model { ticket, tools });
+                let expected = seat.state.live.turn.as_ref().and_then(|turn| turn.expected);
+                let bound = Bound {
+                    input: expected.map_or(1, |usage| usage.input + usage.cached),
+                    output: max_output.unwrap_or(u32::MAX),
+                };
+                seat.works.push(Work::Model { ticket, tools, bound });
             }
             Effect::CancelModel => self.cancel(place, |work| matches!(work, Work::Model { .. })),
             Effect::Prepare {

@@ -113,6 +113,7 @@ const EVENTS: &[&str] = &[
     "event: process started",
     "event: process ended",
     "event: sub agent used",
+    "event: attempt lost",
     "event: workflow started",
     "event: workflow stepped",
     "event: workflow answered",
@@ -147,6 +148,7 @@ pub fn event_name(value: &EventMsg) -> &'static str {
         EventMsg::ProcessStarted { .. } => "event: process started",
         EventMsg::ProcessEnded { .. } => "event: process ended",
         EventMsg::SubAgentUsed { .. } => "event: sub agent used",
+        EventMsg::AttemptLost { .. } => "event: attempt lost",
         EventMsg::WorkflowStarted { .. } => "event: workflow started",
         EventMsg::WorkflowStepped { .. } => "event: workflow stepped",
         EventMsg::WorkflowAnswered { .. } => "event: workflow answered",
@@ -201,6 +203,7 @@ const CAUSES: &[&str] = &[
     "paused by the breaker",
     "paused by the model",
     "paused by the check",
+    "paused before an expensive request",
 ];
 
 /// The name of a cause; a new one does not compile before it is counted.
@@ -212,6 +215,7 @@ pub fn cause_name(value: &PauseCause) -> &'static str {
         PauseCause::Breaker { .. } => "paused by the breaker",
         PauseCause::Model { .. } => "paused by the model",
         PauseCause::Check { .. } => "paused by the check",
+        PauseCause::Expensive { .. } => "paused before an expensive request",
     }
 }
 

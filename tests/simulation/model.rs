@@ -2,6 +2,7 @@
 //! that rows of the same kind come about: an obstinate model repeats itself, a clumsy one sends what cannot be read.
 
 use crate::dice::Dice;
+use crate::seat::Bound;
 use crate::tools::{OUTSIDE, PROTECTED};
 use paddock_core::provider::{Answer, AnswerPart, AskedCall, CallArguments, Finish, ModelEvent};
 use paddock_protocol::*;
@@ -54,7 +55,7 @@ pub fn streamed(dice: &mut Dice, tools: bool) -> ModelEvent {
 }
 
 /// A request ends with an answer or an error.
-pub fn ending(dice: &mut Dice, mood: Mood, tools: bool) -> Result<Answer, ModelError> {
+pub fn ending(dice: &mut Dice, mood: Mood, tools: bool, bound: Bound) -> Result<Answer, ModelError> {
     if dice.chance(if mood == Mood::Shaky { 70 } else { 8 }) {
         let kinds = [
             ModelErrorKind::RateLimit,
@@ -63,7 +64,9 @@ pub fn ending(dice: &mut Dice, mood: Mood, tools: bool) -> Result<Answer, ModelE
             ModelErrorKind::Auth,
         ];
         let kind = kinds[dice.below(if mood == Mood::Shaky { 3 } else { 4 })];
-        return Err(ModelError::new(kind, "no"));
+        let mut error = ModelError::new(kind, "no");
+        error.spent = dice.chance(30).then(|| usage(dice, bound));
+        return Err(error);
     }
     let mut parts = Vec::new();
     if dice.chance(10) {
@@ -90,13 +93,20 @@ pub fn ending(dice: &mut Dice, mood: Mood, tools: bool) -> Result<Answer, ModelE
     let finish = *dice.pick(&[FinishReason::Stop, FinishReason::Calls, FinishReason::Length]);
     Ok(Answer {
         parts,
-        usage: Usage {
-            input: 50 + dice.below(100) as u32,
-            output: 20,
-            ..Usage::default()
-        },
+        usage: usage(dice, bound),
         finish: Finish(finish),
     })
+}
+
+fn usage(dice: &mut Dice, bound: Bound) -> Usage {
+    let input = dice.below(bound.input.max(1) as usize) as u32 + u32::from(bound.input > 0);
+    let cached = if dice.chance(30) { input / 2 } else { 0 };
+    Usage {
+        input: input - cached,
+        cached,
+        output: bound.output.min(20),
+        ..Usage::default()
+    }
 }
 
 fn asked_call(dice: &mut Dice, mood: Mood) -> AskedCall {

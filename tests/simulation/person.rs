@@ -1,7 +1,7 @@
 //! The person: decides, answers, types, changes settings, starts workflows, and now and then does what does not fit.
 
 use crate::tools::{OUTSIDE, PROTECTED};
-use crate::world::{MAIN, World};
+use crate::world::{MAIN, World, budget, facts};
 use paddock_core::session::input::Input;
 use paddock_protocol::*;
 use std::collections::BTreeMap;
@@ -250,7 +250,7 @@ impl World {
             1 => "/stop".to_owned(),
             _ => self.say(),
         };
-        Op::Send { text, mode }
+        Op::send(text, mode)
     }
 
     fn steering(&mut self) -> Op {
@@ -285,7 +285,10 @@ impl World {
             provider: ProviderId::new("sim"),
             model: "n".into(),
         };
-        match self.dice.below(17) {
+        match self.dice.below(18) {
+            17 => Op::SetBudget {
+                budget: budget(&mut self.dice),
+            },
             12 | 13 => Op::SetDoneWhen {
                 command: match self.dice.below(4) {
                     0 => None,
@@ -324,9 +327,16 @@ impl World {
                 fallback: self.dice.chance(60).then(|| Fallback {
                     model,
                     automatic: self.dice.chance(70),
+                    known: Default::default(),
                 }),
             },
-            9 => Op::SetModel { model },
+            9 => Op::SetModel {
+                model,
+                known: KnownModel {
+                    facts: facts(&mut self.dice),
+                    ..KnownModel::default()
+                },
+            },
             10 => Op::Rename { title: "t".into() },
             _ => {
                 let config = &self.seats[MAIN].state.live.config;
@@ -370,7 +380,12 @@ impl World {
             // A stale picture of the queue: one was sent meanwhile, or stands twice.
             3 => {
                 let text = self.say();
-                messages.push(QueuedMessage { id: 99, text });
+                messages.push(QueuedMessage {
+                    id: 99,
+                    text,
+                    effort: None,
+                    images: Vec::new(),
+                });
                 Op::SetQueue { messages }
             }
             4 => {
@@ -461,10 +476,7 @@ impl World {
             },
             (3, _) => Op::Stop,
             (4, _) => Op::Pause,
-            _ => Op::Send {
-                text: self.say(),
-                mode: SendMode::NextIteration,
-            },
+            _ => Op::send(self.say(), SendMode::NextIteration),
         };
         self.input(place, Input::Op(op));
     }
@@ -475,14 +487,8 @@ impl World {
             0 => Op::RunWorkflow {
                 plan: self.workflow(),
             },
-            1 => Op::Send {
-                text: self.say(),
-                mode: SendMode::WhenFree,
-            },
-            _ => Op::Send {
-                text: self.say(),
-                mode: SendMode::NextIteration,
-            },
+            1 => Op::send(self.say(), SendMode::WhenFree),
+            _ => Op::send(self.say(), SendMode::NextIteration),
         };
         self.op(op);
     }

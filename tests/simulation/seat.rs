@@ -9,12 +9,20 @@ use paddock_core::tools::ToolKind;
 use paddock_protocol::*;
 use std::collections::{BTreeSet, VecDeque};
 
+/// What the server counts at most: the request as it was estimated, and the answer as it was bounded.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound {
+    pub input: u32,
+    pub output: u32,
+}
+
 /// Work that was started and has not ended.
 #[derive(Clone, Debug)]
 pub enum Work {
     Model {
         ticket: Ticket,
         tools: bool,
+        bound: Bound,
     },
     Prepare {
         call: CallId,
@@ -118,6 +126,8 @@ impl Seat {
                 workflow_tools: kinds(crate::tools::WORKFLOW_TOOLS),
                 confined: true,
                 folder_taken: false,
+                preamble_bytes: 0,
+                spent_today: Default::default(),
             },
             checks: Checks::new(id, config),
             employer: None,

@@ -114,10 +114,7 @@ fn ops(seat: &Seat) -> Vec<Op> {
         open.or(turn.calls.first()).map(|call| call.call.clone())
     });
     let call = call.unwrap_or_else(|| CallId::new("t0.i0.c0"));
-    let message = |mode| Op::Send {
-        text: "and then".into(),
-        mode,
-    };
+    let message = |mode| Op::send("and then", mode);
     let approval = live.approvals.first().map(|approval| approval.id.clone());
     let approval = approval.unwrap_or_else(|| ApprovalId::new("t0.i0.c0.a1"));
     let decide = |decision| Op::Decide {
@@ -244,6 +241,7 @@ fn op_name(op: &Op) -> &'static str {
             "`set_model`, format, fallback"
         }
         Op::SetLimits { .. } => "`set_limits`",
+        Op::SetBudget { .. } => "`set_budget`",
         Op::Rename { .. } => "`rename`",
         Op::Undo { .. } => "`undo`",
         Op::Redo { .. } => "`redo`",

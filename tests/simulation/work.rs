@@ -1,7 +1,7 @@
 //! What was started goes on and ends: the model streams and answers, tools run, processes come and go.
 
 use crate::model::{self, Mood};
-use crate::seat::Work;
+use crate::seat::{Bound, Work};
 use crate::tools;
 use crate::world::World;
 use paddock_core::session::input::{Back, CallFailure, Ticket};
@@ -10,7 +10,7 @@ use paddock_protocol::*;
 impl World {
     pub(crate) fn work_goes_on(&mut self, place: usize, work: Work) {
         match work {
-            Work::Model { ticket, tools } => self.model_goes_on(place, ticket, tools),
+            Work::Model { ticket, tools, bound } => self.model_goes_on(place, ticket, tools, bound),
             Work::Run { .. } if self.dice.chance(25) => self.run_streams(place, work),
             Work::Run { .. } if self.dice.chance(30) => self.run_asks(place, work),
             Work::Timer { at, .. } => {
@@ -21,12 +21,12 @@ impl World {
         }
     }
 
-    pub(crate) fn model_goes_on(&mut self, place: usize, ticket: Ticket, tools: bool) {
+    pub(crate) fn model_goes_on(&mut self, place: usize, ticket: Ticket, tools: bool, bound: Bound) {
         for _ in 0..self.dice.below(3) {
             let event = model::streamed(&mut self.dice, tools);
             self.tell(place, Back::ModelEvent { ticket, event });
         }
-        let work = Work::Model { ticket, tools };
+        let work = Work::Model { ticket, tools, bound };
         if self.dice.chance(12) {
             // The request goes on while other things happen.
             self.seats[place].works.push(work);
@@ -85,14 +85,16 @@ impl World {
     /// The work ends: what it did is done, and its word is on the way.
     pub(crate) fn complete(&mut self, place: usize, work: Work) {
         let back = match work {
-            Work::Model { ticket, tools } => match model::ending(&mut self.dice, self.mood, tools) {
-                Ok(answer) => Back::ModelAnswered {
-                    ticket,
-                    answer,
-                    first_byte: Millis(5),
-                },
-                Err(error) => Back::ModelFailed { ticket, error },
-            },
+            Work::Model { ticket, tools, bound } => {
+                match model::ending(&mut self.dice, self.mood, tools, bound) {
+                    Ok(answer) => Back::ModelAnswered {
+                        ticket,
+                        answer,
+                        first_byte: Millis(5),
+                    },
+                    Err(error) => Back::ModelFailed { ticket, error },
+                }
+            }
             Work::Prepare {
                 call,
                 tool,

@@ -53,6 +53,8 @@ pub struct World {
     pub messages: u32,
     pub(crate) rules_made: u32,
     pub deaths: u32,
+    /// By all sessions, in millionths of a dollar.
+    pub(crate) spent_today: u64,
     pub coverage: Coverage,
     pub(crate) loud: bool,
     /// Nothing dies any longer: the schedule comes to its end.
@@ -76,6 +78,7 @@ impl World {
             messages: 0,
             rules_made: 0,
             deaths: 0,
+            spent_today: 0,
             coverage: Coverage::default(),
             loud,
             settling: false,
@@ -206,10 +209,7 @@ impl World {
                     dropped: false,
                 };
                 let place = self.begin_session(session, *config, Some(employer));
-                let send = Op::Send {
-                    text: task,
-                    mode: SendMode::NextIteration,
-                };
+                let send = Op::send(task, SendMode::NextIteration);
                 self.input(place, Input::Op(send));
             }
             Errand::Decide {
@@ -395,6 +395,40 @@ impl World {
     }
 }
 
+/// A model of a cloud, one whose price nobody knows, or one of the person's own machine.
+pub(crate) fn facts(dice: &mut Dice) -> ModelFacts {
+    let cost = match dice.below(10) {
+        0..=1 => ModelCost::Unknown,
+        2 => ModelCost::Free,
+        _ => ModelCost::PerMillion {
+            price: Price {
+                input: Micros(1_000_000 * (1 + dice.below(3) as u64)),
+                output: Micros(5_000_000),
+                cached: dice.chance(50).then_some(Micros(100_000)),
+                ..Price::default()
+            },
+        },
+    };
+    ModelFacts {
+        cost,
+        output: dice.chance(30).then_some(64),
+        ..ModelFacts::default()
+    }
+}
+
+pub(crate) fn budget(dice: &mut Dice) -> Budget {
+    let mut cap = |chance, least: usize| {
+        dice.chance(chance)
+            .then(|| Micros((least + dice.below(least * 4)) as u64))
+    };
+    Budget {
+        turn: cap(12, 2_000),
+        session: cap(20, 3_000),
+        day: cap(8, 4_000),
+        ask_expensive: dice.chance(40),
+    }
+}
+
 fn config(dice: &mut Dice, mood: Mood) -> SessionConfig {
     let mut limits = Limits {
         iterations: 2 + dice.below(12) as u32,
@@ -442,8 +476,13 @@ fn config(dice: &mut Dice, mood: Mood) -> SessionConfig {
         fallback: dice.chance(15).then(|| Fallback {
             model: model("second"),
             automatic: true,
+            known: KnownModel {
+                facts: facts(dice),
+                ..KnownModel::default()
+            },
         }),
         parent: None,
         demo: false,
-    }
+        budget: budget(dice),
+        facts: facts(dice), small: None, }
 }

@@ -78,6 +78,7 @@ impl Checks {
             text,
             delivery,
             queued,
+            ..
         } = &item.kind
         {
             let said = text.split_inclusive(';').next().unwrap_or(text);

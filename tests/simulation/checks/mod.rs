@@ -6,6 +6,7 @@ mod asks;
 mod done;
 mod history;
 mod items;
+mod money;
 mod queue;
 mod rights;
 mod rules;
@@ -27,6 +28,8 @@ pub struct Step {
     pub decided: Option<Decision>,
     /// Another session changes the folder.
     pub taken_by_other: bool,
+    /// What all sessions had spent when the step began.
+    pub spent_today: u64,
 }
 
 impl Step {
@@ -51,6 +54,7 @@ pub struct Checks {
     used: u64,
     /// Tokens up to which the person raised the limit of the session, until the limit itself is another one.
     raised_tokens: Option<u64>,
+    money: money::Money,
     rights: rights::Rights,
     rules: rules::Rules,
     asks: asks::Asks,
@@ -83,6 +87,7 @@ impl Checks {
             turn: None,
             used: 0,
             raised_tokens: None,
+            money: money::Money::default(),
             rights: rights::Rights::default(),
             rules: rules::Rules::default(),
             asks: asks::Asks::default(),
@@ -102,6 +107,7 @@ impl Checks {
 
     pub fn begin(&mut self, step: Step) {
         self.now = step.now;
+        self.money_step();
         self.ask_comes(&step);
         self.run_was_refused(&step);
         self.may_wake(&step);
@@ -188,6 +194,7 @@ impl Checks {
             let refused = matches!(event.msg, EventMsg::OpRefused { .. });
             assert!(refused, "a refused op changed something: {:?}", event.msg);
         }
+        self.money_event(&event.msg);
         self.turn_event(event);
         self.rule_event(&event.msg);
         match &event.msg {
@@ -253,7 +260,7 @@ impl Checks {
 
     pub fn effect(&mut self, state: &SessionState, effect: &Effect) {
         match effect {
-            Effect::Sample { ticket, tools } => {
+            Effect::Sample { ticket, tools, .. } => {
                 let turn = self.turn.as_ref().expect("a turn");
                 let asked = turn.in_flight == Some((ticket.iteration, ticket.attempt));
                 assert!(asked && ticket.turn == turn.id, "a request that no event names");

@@ -243,6 +243,7 @@ impl Checks {
                 turn.iteration_limit = u32::try_from(allowed).unwrap_or(u32::MAX);
             }
             LimitKind::ActiveTime => turn.active_limit = Some(allowed),
+            LimitKind::TurnMoney | LimitKind::SessionMoney | LimitKind::DayMoney => {}
             LimitKind::SessionTokens => {
                 turn.token_limit = Some(allowed);
                 self.raised_tokens = Some(allowed);
@@ -251,13 +252,13 @@ impl Checks {
     }
 
     fn cause_allowed(&mut self, cause: &PauseCause) {
-        let asked = matches!(
-            self.op(),
-            Some(Op::Continue {
-                allow_cause: true,
-                ..
-            })
-        );
+        let asked = match self.op() {
+            Some(Op::Continue { allow_cause, .. }) => {
+                *allow_cause || matches!(cause, PauseCause::Expensive { .. })
+            }
+            Some(Op::Send { .. } | Op::SendQueued { .. }) => matches!(cause, PauseCause::Expensive { .. }),
+            _ => false,
+        };
         assert!(
             asked || self.step.is_none(),
             "a cause was allowed without the person"

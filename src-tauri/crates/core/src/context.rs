@@ -185,6 +185,7 @@ mod tests {
             demo: false,
             budget: Default::default(),
             facts: Default::default(),
+            small: None,
         };
         let prompt = system_prompt(&root, &config, Timestamp(0));
         assert!(prompt.contains("Top: AGENTS.md src/"), "{prompt}");

@@ -3,7 +3,8 @@
 use crate::secrets::Secrets;
 use paddock_protocol::*;
 use paddock_provider::{
-    BaseUrl, ChatProvider, Network, Provider, ScriptPace, ScriptedProvider, Secret, ServerConfig,
+    AnthropicProvider, BaseUrl, ChatProvider, GeminiProvider, Network, Provider, ResponsesProvider,
+    ScriptPace, ScriptedProvider, Secret, ServerConfig,
 };
 use paddock_store::Keys;
 use std::collections::HashMap;
@@ -128,7 +129,10 @@ impl Providers {
             network: self.network.clone(),
         };
         let provider: Arc<dyn Provider> = match config.kind {
-            _ => Arc::new(ChatProvider::new(server)),
+            ProviderKind::Chat | ProviderKind::Demo => Arc::new(ChatProvider::new(server)),
+            ProviderKind::Responses => Arc::new(ResponsesProvider::new(server)),
+            ProviderKind::Anthropic => Arc::new(AnthropicProvider::new(server)),
+            ProviderKind::Gemini => Arc::new(GeminiProvider::new(server)),
         };
         Ok((provider, local))
     }

@@ -259,6 +259,10 @@ pub struct SubAgent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub token_limit: Option<u32>,
+    /// Its share of the money that is left; absent without a cap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub cost_limit: Option<Micros>,
 }
 
 /// The word with which a row begins.

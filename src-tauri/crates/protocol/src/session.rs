@@ -30,6 +30,10 @@ pub struct SessionConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub fallback: Option<Fallback>,
+    /// The model of sub-agents; absent = the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub small: Option<SmallModel>,
     /// A command that has to succeed before a turn that changed something is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
@@ -64,6 +68,17 @@ pub struct Fallback {
     pub model: ModelChoice,
     /// Used without asking; else it is only offered.
     pub automatic: bool,
+    /// Filled in by the core.
+    #[serde(default)]
+    #[cfg_attr(feature = "bindings", ts(skip))]
+    pub known: KnownModel,
+}
+
+/// The model for small work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+pub struct SmallModel {
+    pub model: ModelChoice,
     /// Filled in by the core.
     #[serde(default)]
     #[cfg_attr(feature = "bindings", ts(skip))]

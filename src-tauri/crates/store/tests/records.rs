@@ -48,8 +48,7 @@ fn config(project: &str, title: &str) -> SessionConfig {
         parent: None,
         demo: false,
         budget: Budget::default(),
-        facts: ModelFacts::default(),
-    }
+        facts: ModelFacts::default(), small: None, }
 }
 
 fn names_in(folder: &std::path::Path) -> Vec<String> {

@@ -116,6 +116,10 @@ impl Paddock {
             limits,
             format,
             own_role: None,
+            small: settings.small.map(|model| SmallModel {
+                known: self.known(&model),
+                model,
+            }),
             fallback: self.with_known(settings.fallback),
             done_when: wish.done_when,
             parent: None,

@@ -38,6 +38,7 @@ fn config(title: &str) -> SessionConfig {
         demo: false,
         budget: Default::default(),
         facts: ModelFacts::default(),
+        small: None,
     }
 }
 

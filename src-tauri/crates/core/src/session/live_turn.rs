@@ -46,6 +46,8 @@ pub struct LiveTurn {
     pub allowed_tools: BTreeSet<String>,
     /// Money that the turn may cost, in millionths of a dollar, as the person raised it.
     pub raised_money: Option<u64>,
+    /// What the newest request was expected to use.
+    pub expected: Option<Usage>,
     /// The person agreed that a request costs so much.
     pub agreed_cost: Micros,
     /// How long the model may reason, as chosen for the newest message.
@@ -104,6 +106,8 @@ pub struct LiveSubAgent {
     pub writes: bool,
     pub token_limit: Option<u64>,
     pub used: u64,
+    /// Money that it may still spend of its share.
+    pub promised: Micros,
 }
 
 /// What the person approved.
@@ -163,6 +167,7 @@ impl LiveTurn {
             sub_agents: 0,
             allowed_tools: BTreeSet::new(),
             raised_money: None,
+            expected: None,
             agreed_cost: Micros(0),
             effort: None,
             unchecked: false,
@@ -223,8 +228,10 @@ impl LiveTurn {
                 iteration,
                 attempt,
                 finishing,
+                estimate,
                 ..
             } => {
+                self.expected = *estimate;
                 self.calls.clear();
                 self.iteration = *iteration;
                 self.attempt = *attempt;
@@ -372,6 +379,11 @@ impl LiveTurn {
             writes: agent.writes,
             token_limit: agent.token_limit.map(u64::from),
             used: agent.usage.total(),
+            promised: Micros(
+                agent
+                    .cost_limit
+                    .map_or(0, |limit| limit.0.saturating_sub(agent.usage.cost.0)),
+            ),
         });
         live.allowed = call.verdict.as_ref().is_some_and(|v| v.allowed);
         let by_other = |verdict: &CallVerdict| verdict.allowed && verdict.by != DecidedBy::Person;

@@ -57,6 +57,8 @@ pub struct Live {
     /// The same by what it was used for.
     pub sources: Arc<Vec<SourceUsage>>,
     pub context: ContextSize,
+    /// How the session was set up when the newest request was sent: its answer has that price.
+    pub asked: Arc<SessionConfig>,
     /// Items that are not final.
     pub open: Vec<OpenItem>,
 }
@@ -154,6 +156,7 @@ impl SessionState {
             items: Vec::new(),
             iterations: BTreeMap::new(),
             live: Live {
+                asked: Arc::new(config.clone()),
                 config: Arc::new(config),
                 turn: None,
                 approvals: Vec::new(),
@@ -412,6 +415,7 @@ impl Live {
                 run.answers.insert(name.clone(), answer.clone());
             }),
             EventMsg::WorkflowEnded { .. } => self.workflow = None,
+            EventMsg::IterationStarted { .. } => self.asked = self.config.clone(),
             EventMsg::IterationAnswered { usage, .. } => {
                 self.context.answered(usage);
                 self.used(UsageSource::Main, usage);
@@ -433,7 +437,7 @@ impl Live {
         let model = match source {
             UsageSource::SubAgent => String::new(),
             UsageSource::Main | UsageSource::Retry => {
-                format!("{}/{}", self.config.model.provider, self.config.model.model)
+                format!("{}/{}", self.asked.model.provider, self.asked.model.model)
             }
         };
         let sources = Arc::make_mut(&mut self.sources);

@@ -61,8 +61,7 @@ pub fn config(project: &str, model: &str, parent: Option<(&str, &str)>) -> Sessi
         }),
         demo: false,
         budget: Budget::default(),
-        facts: ModelFacts::default(),
-    }
+        facts: ModelFacts::default(), small: None, }
 }
 
 /// One session's events in the making.

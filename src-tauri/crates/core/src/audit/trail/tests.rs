@@ -50,6 +50,7 @@ fn config() -> SessionConfig {
         demo: false,
         budget: Default::default(),
         facts: ModelFacts::default(),
+        small: None,
     }
 }
 

@@ -45,12 +45,17 @@ impl Draft<'_> {
             estimated: true,
             ..Usage::default()
         };
-        self.priced(usage)
+        self.live.config.facts.cost.price(usage)
     }
 
-    /// The usage of the session's model with its cost.
+    /// What the newest request used, with its cost.
     pub(super) fn priced(&self, usage: Usage) -> Usage {
-        self.live.config.facts.cost.price(usage)
+        let bare = Usage {
+            cost: Micros(0),
+            unpriced: false,
+            ..usage
+        };
+        self.live.asked.facts.cost.price(bare)
     }
 
     fn is_free(&self) -> bool {
@@ -135,6 +140,14 @@ impl Draft<'_> {
         Some(cap.allowed.max(cap.spent))
     }
 
+    /// What the tightest cap leaves, in millionths of a dollar; the day's is looked after by each session itself.
+    pub(super) fn money_left(&self, turn: &LiveTurn) -> Option<u64> {
+        let caps = self.money_caps(turn).into_iter();
+        caps.filter(|cap| cap.kind != LimitKind::DayMoney)
+            .map(|cap| cap.allowed.saturating_sub(cap.spent))
+            .min()
+    }
+
     /// The cause of asking before a request that takes a large part of what is left. Nobody sits before a sub-agent.
     pub(super) fn too_expensive(&self, turn: &LiveTurn, expected: &Usage) -> Option<PauseCause> {
         if !self.live.config.budget.ask_expensive || expected.cost.0 == 0 || self.is_sub_agent() {
@@ -203,7 +216,7 @@ impl Draft<'_> {
         if streamed == 0 {
             return;
         }
-        let expected = self.expected();
+        let expected = self.turn().and_then(|turn| turn.expected).unwrap_or_default();
         self.note_lost(Usage {
             output: tokens(streamed as u64),
             ..expected

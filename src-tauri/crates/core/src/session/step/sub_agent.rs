@@ -48,6 +48,7 @@ impl Draft<'_> {
             iteration_limit: self.live.config.limits.iterations.min(Limits::ceiling(Role::Act)),
             usage: Usage::default(),
             token_limit: None,
+            cost_limit: None,
         }
     }
 
@@ -66,13 +67,29 @@ impl Draft<'_> {
         Some(u32::try_from(free / AT_ONCE as u64).unwrap_or(u32::MAX))
     }
 
+    /// The same of the money that the caps leave.
+    fn cost_share(&self) -> Option<Micros> {
+        let turn = self.turn()?;
+        let running = turn
+            .calls
+            .iter()
+            .filter(|call| call.status == ItemStatus::Running);
+        let promised: u64 = running
+            .filter_map(|call| call.sub_agent)
+            .map(|agent| agent.promised.0)
+            .sum();
+        let left = self.money_left(turn)?.saturating_sub(promised);
+        Some(Micros(left / AT_ONCE as u64))
+    }
+
     pub(super) fn start_sub_agent(&mut self, live: &LiveCall) {
-        let token_limit = self.token_share();
+        let (token_limit, cost_limit) = (self.token_share(), self.cost_share());
         let now = self.now;
         self.change_call(live.item, ItemStatus::Running, |call| {
             call.began = Some(now);
             if let Some(agent) = &mut call.sub_agent {
                 agent.token_limit = token_limit;
+                agent.cost_limit = cost_limit;
             }
         });
         let Some(agent) = self.call_item(live.item).and_then(|call| call.sub_agent) else {
@@ -89,6 +106,7 @@ impl Draft<'_> {
 
     fn sub_agent_config(&self, live: &LiveCall, agent: &SubAgent) -> SessionConfig {
         let config = &*self.live.config;
+        let small = config.small.as_ref();
         let role = if agent.writes { Role::Act } else { Role::Plan };
         let offered = |tool: &&String| {
             !ABSENT.contains(&tool.as_str()) && config.own_role.as_ref().is_none_or(|own| own.has(tool))
@@ -111,6 +129,15 @@ impl Draft<'_> {
                 limits: None,
             }),
             done_when: None,
+            budget: Budget {
+                turn: None,
+                session: agent.cost_limit,
+                day: config.budget.day,
+                ask_expensive: false,
+            },
+            model: small.map_or_else(|| config.model.clone(), |small| small.model.clone()),
+            format: small.map_or(config.format, |small| small.known.format),
+            facts: small.map_or_else(|| config.facts.clone(), |small| small.known.facts.clone()),
             parent: Some(ParentCall {
                 session: self.base.id.clone(),
                 call: live.call.clone(),
