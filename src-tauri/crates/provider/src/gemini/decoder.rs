@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// Accumulates one attempt.
-pub(super) struct GeminiDecoder<'a> {
+pub(crate) struct GeminiDecoder<'a> {
     assembly: Assembly<'a>,
     counts: Counts,
     /// Signatures are kept; in a text dialect they have no part to go back with.
@@ -19,6 +19,7 @@ pub(super) struct GeminiDecoder<'a> {
     kind: Kind,
     /// Number of the piece that is being written; calls of an answer are told apart by it.
     piece: u64,
+    calls: u32,
     /// Text or a call came.
     has_answer: bool,
 }
@@ -39,6 +40,7 @@ impl<'a> GeminiDecoder<'a> {
             signed: format == CallFormat::Native,
             kind: Kind::Open,
             piece: 0,
+            calls: 0,
             has_answer: false,
         }
     }
@@ -177,8 +179,9 @@ impl<'a> GeminiDecoder<'a> {
         self.kind = Kind::Open;
         self.go_on(Kind::Open);
         if let Some(signature) = signature {
-            self.seal(Place::Call, signature);
+            self.seal(Place::Call(self.calls), signature);
         }
+        self.calls += 1;
         let text = |field: &str| call.get(field).and_then(Value::as_str).unwrap_or_default();
         let arguments = match call.get("args").or_else(|| call.get("arguments")) {
             None | Some(Value::Null) => Cow::Borrowed(""),

@@ -94,7 +94,7 @@ fn messages() -> Vec<Message> {
                 said("I look "),
                 signed("", Place::Text, "s1"),
                 said("first.\n"),
-                signed("", Place::Call, "s2"),
+                signed("", Place::Call(0), "s2"),
                 call(
                     "function-call-1",
                     "read_file",
@@ -114,7 +114,7 @@ fn messages() -> Vec<Message> {
         user("And the tests?"),
         Message::Agent {
             parts: vec![
-                signed_by("gemini-2.5-pro", "", Place::Call, "foreign"),
+                signed_by("gemini-2.5-pro", "", Place::Call(1), "foreign"),
                 call("t1.i2.c1", "gone.tool", r#"{"path": "C:\U"#),
                 call("t1.i2.c1", "list_files", "{}"),
             ],
@@ -133,7 +133,11 @@ fn messages() -> Vec<Message> {
             ],
         },
         Message::Agent {
-            parts: vec![said(" "), signed("", Place::Call, "lost"), said("Really done.")],
+            parts: vec![
+                said(" "),
+                signed("", Place::Call(0), "lost"),
+                said("Really done."),
+            ],
         },
         user("Thanks."),
     ]

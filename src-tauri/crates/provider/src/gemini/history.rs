@@ -90,11 +90,6 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn signed(mut self, signature: &Signature) -> Self {
-        self.thought_signature = Some(Cow::Owned(signature.value.clone()));
-        self
-    }
-
     /// Text that is nothing but text.
     fn plain_text(&mut self) -> Option<&mut Cow<'a, str>> {
         match self {
@@ -213,42 +208,29 @@ impl HistoryWriter<'_> {
         }
         let mut out: Vec<Part<'a>> = Vec::new();
         let mut ids = ids.iter();
-        let mut waiting: Option<&Signature> = None;
         for (at, part) in parts.iter().enumerate() {
-            let own = signatures.get(&at);
-            match part {
-                AgentPart::Reasoning { text, .. } => match own {
-                    Some(signature) if signature.place == Place::Thought => {
-                        let mut part = Part::text(text.as_str()).signed(signature);
-                        part.thought = true;
-                        out.push(part);
-                    }
-                    Some(signature) if signature.place == Place::Alone => {
-                        out.push(Part::text("").signed(signature));
-                    }
-                    Some(signature) => waiting = Some(signature),
-                    None => {}
-                },
-                AgentPart::Text { text } => match waiting.take() {
-                    Some(signature) => out.push(Part::text(text.as_str()).signed(signature)),
-                    None if text.trim().is_empty() => {}
-                    None => out.push(Part::text(text.as_str())),
-                },
-                AgentPart::Call { name, arguments, .. } => {
-                    let mut part = Part {
-                        function_call: Some(FunctionCall {
-                            id: ids.next().cloned().flatten(),
-                            name: self.names.to_wire(name),
-                            args: legal_arguments(arguments),
-                        }),
-                        ..Part::default()
-                    };
-                    if let Some(signature) = waiting.take() {
-                        part = part.signed(signature);
-                    }
-                    out.push(part);
-                }
-            }
+            let signature = signatures.get(&at);
+            let written = match part {
+                // Reasoning without a signature is told to people only.
+                AgentPart::Reasoning { text, .. } => signature.map(|signature| Part {
+                    thought: signature.place == Place::Thought,
+                    ..Part::text(text.as_str())
+                }),
+                AgentPart::Text { text } if text.trim().is_empty() && signature.is_none() => None,
+                AgentPart::Text { text } => Some(Part::text(text.as_str())),
+                AgentPart::Call { name, arguments, .. } => Some(Part {
+                    function_call: Some(FunctionCall {
+                        id: ids.next().cloned().flatten(),
+                        name: self.names.to_wire(name),
+                        args: legal_arguments(arguments),
+                    }),
+                    ..Part::default()
+                }),
+            };
+            out.extend(written.map(|part| Part {
+                thought_signature: signature.map(|signature| Cow::Owned(signature.value.clone())),
+                ..part
+            }));
         }
         self.stand_in(&mut out);
         trim(&mut out);

@@ -41,7 +41,13 @@ fn images() -> impl Strategy<Value = Vec<Image>> {
 }
 
 fn part() -> impl Strategy<Value = AgentPart> {
-    let place = prop::sample::select(vec![Place::Thought, Place::Text, Place::Call, Place::Alone]);
+    let place = prop::sample::select(vec![
+        Place::Thought,
+        Place::Text,
+        Place::Call(0),
+        Place::Call(2),
+        Place::Alone,
+    ]);
     let model = prop::sample::select(vec!["gemini-3-pro", "other"]);
     let signed = (word(), place, model, any::<bool>()).prop_map(|(text, place, model, readable)| {
         let value = "sig".to_owned();

@@ -19,7 +19,7 @@ use crate::reading::ToolNames;
 use crate::server::{Exchanged, KeyHeader, Server};
 use crate::{Answer, ModelEvent, ModelRequest, Provider, Secret, ServerConfig};
 use async_trait::async_trait;
-use decoder::GeminiDecoder;
+pub(crate) use decoder::GeminiDecoder;
 use paddock_protocol::{ModelEntry, ModelError, ModelErrorKind, ProviderId};
 use quirks::Quirks;
 use std::collections::HashMap;
