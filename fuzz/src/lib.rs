@@ -4,7 +4,9 @@
 mod command;
 mod log;
 mod path;
+mod stream;
 
 pub use command::command;
 pub use log::log;
 pub use path::path;
+pub use stream::stream;

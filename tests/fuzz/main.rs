@@ -36,6 +36,11 @@ fn logs() {
     try_out("log", targets::log);
 }
 
+#[test]
+fn streams() {
+    try_out("stream", targets::stream);
+}
+
 fn try_out(target: &str, run: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
     let corpus: Vec<Vec<u8>> = inputs(&folder.join("corpus").join(target));

@@ -21,6 +21,7 @@ mod network;
 mod presets;
 mod reading;
 mod recording;
+mod replay;
 mod responses;
 mod retry_after;
 mod runaway;
@@ -50,6 +51,7 @@ pub use network::{
     CertificateFacts, Exceptions, Network, NetworkConfig, ProxyAddress, ProxyChoice, ProxyLogin, Variables,
 };
 pub use presets::presets;
+pub use replay::{Replayed, replay};
 pub use responses::ResponsesProvider;
 pub use scripted::{Script, ScriptError, ScriptPace, ScriptedProvider, lay_out_sample_project};
 pub use secret::Secret;

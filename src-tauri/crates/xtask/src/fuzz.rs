@@ -12,7 +12,7 @@ use crate::{process, system, workspace};
 
 const SECONDS: u64 = 20;
 const LINES_ON_FAILURE: usize = 40;
-const TARGETS: [&str; 3] = ["command", "path", "log"];
+const TARGETS: [&str; 4] = ["command", "path", "log", "stream"];
 
 /// What libFuzzer wants compiled in: which edges were taken, and what was compared.
 const COUNTERS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

@@ -14,7 +14,7 @@ use crate::reading::{ToolNames, calls_in_text};
 use crate::server::{Exchanged, KeyHeader, Server};
 use crate::{Answer, AnswerPart, Finish, ModelEvent, ModelRequest, Provider, ServerConfig};
 use async_trait::async_trait;
-use decoder::ChatDecoder;
+pub(crate) use decoder::ChatDecoder;
 use paddock_protocol::{FinishReason, ModelEntry, ModelError, ModelErrorKind, ModelFacts, ProviderId, Usage};
 use quirks::Quirks;
 use std::sync::{Mutex, PoisonError};

@@ -1,7 +1,8 @@
 //! Recorded oddities of servers: raw bytes in `tests/streams/<protocol>/*.sse`, the answer expected of them in `*.json` beside.
 //! Each is read in one piece, byte by byte, and cut in two at every byte: the answer must always be the same.
 
-use super::{AnswerReader, Decoder, ToolNames};
+use super::{Decoder, ToolNames};
+use crate::replay;
 use crate::server::{KeyHeader, Server};
 use crate::{Answer, AnswerPart, BaseUrl, CallArguments, ModelEvent, Network, ServerConfig, ToolSpec};
 use paddock_protocol::{ModelError, ProviderId};
@@ -42,26 +43,8 @@ fn server() -> Server {
 
 /// The answer, or the error, and the events joined.
 fn read<D: Decoder>(decoder: D, pieces: &[&[u8]]) -> (Result<Answer, ModelError>, Vec<ModelEvent>) {
-    let server = server();
-    let mut reader = AnswerReader::new(decoder);
-    let mut events: Vec<ModelEvent> = Vec::new();
-    let mut on_event = |event| match (events.last_mut(), event) {
-        (Some(ModelEvent::Text(all)), ModelEvent::Text(text)) => all.push_str(&text),
-        (Some(ModelEvent::Reasoning(all)), ModelEvent::Reasoning(text)) => all.push_str(&text),
-        (
-            Some(ModelEvent::CallArguments { slot: a, text: all }),
-            ModelEvent::CallArguments { slot, text },
-        ) if *a == slot => {
-            all.push_str(&text);
-        }
-        (_, event) => events.push(event),
-    };
-    let mut result = Ok(());
-    for piece in pieces {
-        result = result.and_then(|()| reader.push(piece, &mut on_event));
-    }
-    let answer = result.and_then(|()| reader.finish(&server.id, "m", 3_600, &mut on_event));
-    (answer.map_err(|failure| server.read_error(200, failure)), events)
+    let replayed = replay::read(&server(), decoder, pieces);
+    (replayed.answer, replayed.events)
 }
 
 /// In the form of the expectation files.

@@ -18,7 +18,7 @@ const PARAGRAPH: &str = "\n\n";
 type Events<'e> = &'e mut dyn FnMut(ModelEvent);
 
 /// Accumulates one attempt.
-pub(super) struct ResponsesDecoder<'a> {
+pub(crate) struct ResponsesDecoder<'a> {
     assembly: Assembly<'a>,
     items: Items,
     /// The server said that nothing follows, without saying how the answer ended.

@@ -22,7 +22,7 @@ use crate::reading::ToolNames;
 use crate::server::{Exchanged, KeyHeader, Server};
 use crate::{Answer, ModelEvent, ModelRequest, Provider, ServerConfig};
 use async_trait::async_trait;
-use decoder::ResponsesDecoder;
+pub(crate) use decoder::ResponsesDecoder;
 use paddock_protocol::{ModelEntry, ModelError, ModelErrorKind, ProviderId, ProviderKind};
 use quirks::Quirks;
 use std::collections::HashMap;
