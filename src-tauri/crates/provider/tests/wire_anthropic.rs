@@ -262,6 +262,30 @@ async fn statuses_become_kinds_with_a_remedy() {
 }
 
 #[tokio::test]
+async fn an_address_where_nothing_is_gets_a_hint_that_helps() {
+    for (base, hint) in [
+        ("", "looked for at"),
+        ("/anthropic", "Check the address"),
+        ("/v1", "Check the address"),
+    ] {
+        for page in ["404 page not found", "<html>nope</html>"] {
+            let server = Server::start(vec![Reply::status(404, &[], page)]).await;
+            let error = ask(&provider(&server.url(base)), &request(MODEL))
+                .await
+                .unwrap_err();
+            assert_eq!(error.kind, ModelErrorKind::NotFound);
+            assert!(error.hint.unwrap().contains(hint), "{base} {page}");
+        }
+    }
+    let unknown = refusal("not_found_error", "model: claude-9 not found");
+    let server = Server::start(vec![Reply::status(404, &[], &unknown)]).await;
+    let error = ask(&provider(&server.url("")), &request("claude-9"))
+        .await
+        .unwrap_err();
+    assert!(error.hint.unwrap().contains("Choose one of the models"));
+}
+
+#[tokio::test]
 async fn the_wait_that_the_server_asks_for_is_passed_on() {
     let body = refusal("rate_limit_error", "slow down");
     let error = error_of(Reply::status(429, &[("retry-after", "7")], &body)).await;
@@ -413,6 +437,17 @@ async fn a_refusal_that_teaches_nothing_is_not_asked_again() {
         (error.kind, server.requests().len()),
         (ModelErrorKind::BadRequest, 1)
     );
+    // What did not help is not kept.
+    let refuse = || refused("tools.0.cache_control: Extra inputs are not permitted");
+    let server = Server::start(vec![refuse(), refuse(), hello()]).await;
+    let asked = provider(&server.url(""));
+    ask(&asked, &request(MODEL)).await.unwrap_err();
+    ask(&asked, &request(MODEL)).await.unwrap();
+    let marked: Vec<bool> = bodies(&server)
+        .iter()
+        .map(|body| body.to_string().contains("cache_control"))
+        .collect();
+    assert_eq!(marked, [true, false, true]);
     // Nor for ever.
     let stubborn = (1..=9).map(|n| refused(&format!("max_tokens: the maximum is {}", 20_000 - n * 1_000)));
     let server = Server::start(stubborn.collect()).await;

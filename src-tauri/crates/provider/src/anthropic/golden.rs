@@ -202,6 +202,9 @@ fn images_and_their_placeholders() {
         ]
     };
     let seeing = written(&request(messages()))["messages"].take();
+    let mut in_text = request(messages());
+    in_text.format = CallFormat::Json;
+    let in_text = written(&in_text)["messages"].take();
     let mut request = request(messages());
     request.facts = ModelFacts {
         images: Some(false),
@@ -209,7 +212,10 @@ fn images_and_their_placeholders() {
     }
     .into();
     let blind = written(&request)["messages"].take();
-    insta::assert_snapshot!("images", pretty(&json!({"seeing": seeing, "blind": blind})));
+    insta::assert_snapshot!(
+        "images",
+        pretty(&json!({"seeing": seeing, "in_text": in_text, "blind": blind}))
+    );
 }
 
 #[test]

@@ -32,15 +32,7 @@ impl HistoryWriter<'_> {
         let mut out = Vec::with_capacity(request.messages.len());
         match request.format {
             CallFormat::Native => self.native(request, &mut out),
-            CallFormat::Json | CallFormat::Xml => {
-                for (speaker, text) in conversation(&request.messages, request.format) {
-                    let role = match speaker {
-                        Speaker::User => Role::User,
-                        Speaker::Agent => Role::Assistant,
-                    };
-                    push(&mut out, role, vec![Block::text(text)]);
-                }
-            }
+            CallFormat::Json | CallFormat::Xml => self.in_text(request, &mut out),
         }
         if out.first().is_none_or(|message| message.role != Role::User) {
             let filler = vec![Block::text(FILLER)];
@@ -88,6 +80,39 @@ impl HistoryWriter<'_> {
                 // Taken with the calls that they answer; without calls they are orphans.
                 Message::Results { .. } => {}
             }
+        }
+    }
+
+    /// Calls and results as text; images stand behind the text that they belong to.
+    fn in_text<'a>(&self, request: &'a ModelRequest, out: &mut Vec<WireMessage<'a>>) {
+        let mut rest = request.messages.as_slice();
+        while !rest.is_empty() {
+            let length = match rest {
+                [Message::Agent { .. }, Message::Results { .. }, ..] => 2,
+                _ => 1,
+            };
+            let (now, later) = rest.split_at(length);
+            for (speaker, text) in conversation(now, request.format) {
+                match speaker {
+                    Speaker::User => join(out, Role::User, text),
+                    Speaker::Agent => join(out, Role::Assistant, text),
+                }
+            }
+            match now {
+                [Message::User { images, .. }] => push(out, Role::User, self.images(images, request)),
+                [Message::Agent { parts }, Message::Results { results }] => {
+                    let calls = parts.iter().filter_map(|part| match part {
+                        AgentPart::Call { id, .. } => Some(id.as_str()),
+                        AgentPart::Text { .. } | AgentPart::Reasoning { .. } => None,
+                    });
+                    let calls: Vec<&str> = calls.collect();
+                    for result in results_of(&calls, results).into_iter().flatten() {
+                        push(out, Role::User, self.images(&result.images, request));
+                    }
+                }
+                _ => {}
+            }
+            rest = later;
         }
     }
 
@@ -230,6 +255,19 @@ fn push<'a>(out: &mut Vec<WireMessage<'a>>, role: Role, content: Vec<Block<'a>>)
     match out.last_mut() {
         Some(last) if last.role == role => last.content.extend(content),
         _ => out.push(WireMessage { role, content }),
+    }
+}
+
+/// Adds text to the last text when it is of the same role.
+fn join(out: &mut Vec<WireMessage<'_>>, role: Role, more: String) {
+    let last = out.last_mut().filter(|last| last.role == role);
+    match last.and_then(|last| last.content.last_mut()) {
+        Some(Block::Text { text, .. }) => {
+            let text = text.to_mut();
+            text.push_str("\n\n");
+            text.push_str(&more);
+        }
+        _ => push(out, role, vec![Block::text(more)]),
     }
 }
 

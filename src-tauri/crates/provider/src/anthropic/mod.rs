@@ -58,13 +58,29 @@ impl AnthropicProvider {
         all.get(model).cloned().unwrap_or_default()
     }
 
-    fn remember(&self, model: &str, quirks: &Quirks) {
+    /// Keeps what was learnt, but for what holds for one request.
+    fn remember(&self, model: &str, known: &Quirks, quirks: &Quirks) {
+        if known == quirks {
+            return;
+        }
         let lasting = Quirks {
             once: Once::default(),
             ..quirks.clone()
         };
         let mut all = self.quirks.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(model.to_owned(), lasting);
+    }
+
+    /// The version is no remedy where it is added anyway.
+    fn hinted(&self, mut error: ModelError) -> ModelError {
+        let names_version = error.hint.as_ref().is_some_and(|hint| hint.contains("/v1"));
+        if error.kind == ModelErrorKind::NotFound && names_version && !self.version.is_empty() {
+            error.hint = Some(format!(
+                "It was looked for at {}/v1; write the whole address when it is elsewhere.",
+                self.server.origin.base_url
+            ));
+        }
+        error
     }
 }
 
@@ -100,7 +116,8 @@ impl Provider for AnthropicProvider {
         let names = ToolNames::new(&request.tools);
         let system = self.prompts.prompt(request);
         let path = format!("{}messages", self.version);
-        let mut quirks = self.quirks(&request.model);
+        let known = self.quirks(&request.model);
+        let mut quirks = known.clone();
         let mut tries = 1;
         loop {
             let (body, parameters) = request::body(&self.server.id, request, &system, &names, &quirks)
@@ -116,8 +133,9 @@ impl Provider for AnthropicProvider {
                     incoming,
                     mut recording,
                 } => {
+                    self.remember(&request.model, &known, &quirks);
                     let decoder = MessagesDecoder::new(&request.tools, &names, request.format);
-                    return self
+                    let answer = self
                         .server
                         .read(
                             incoming,
@@ -128,14 +146,19 @@ impl Provider for AnthropicProvider {
                             on_event,
                         )
                         .await;
+                    return answer.map_err(|error| self.hinted(error));
                 }
                 Exchanged::Refused { incoming, words } => (incoming, words),
             };
-            if tries == TRIES || !quirks.learn(incoming.status, &words, request, &parameters) {
-                return Err(self.server.refusal(&incoming, &words));
+            if tries < TRIES && quirks.learn(incoming.status, &words, request, &parameters) {
+                tries += 1;
+                continue;
             }
-            self.remember(&request.model, &quirks);
-            tries += 1;
+            // What was learnt did not help, unless it is something else that fails now.
+            if !matches!(incoming.status, 400 | 422 | 500) {
+                self.remember(&request.model, &known, &quirks);
+            }
+            return Err(self.hinted(self.server.refusal(&incoming, &words)));
         }
     }
 
@@ -144,7 +167,11 @@ impl Provider for AnthropicProvider {
         let mut after = String::new();
         for _ in 0..PAGES {
             let path = format!("{}models?limit=1000{after}", self.version);
-            let text = self.server.document(&path).await?;
+            let text = self
+                .server
+                .document(&path)
+                .await
+                .map_err(|error| self.hinted(error))?;
             let page = read_model_list(ProviderKind::Anthropic, &text).map_err(|error| {
                 self.server.origin.protocol_error(
                     format!(
