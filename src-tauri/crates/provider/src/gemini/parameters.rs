@@ -13,6 +13,9 @@ const BUDGETS: [(Effort, u32); 3] = [
 ];
 const EFFORTS: [Effort; 4] = [Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
 
+/// Reasoning counts towards the limit of an answer: below this many tokens there is room for little of it.
+const SHORT_ANSWER: u32 = 2_000;
+
 /// How a model is asked to reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -68,18 +71,19 @@ fn thinking(request: &ModelRequest, quirks: &Quirks) -> Option<ThinkingConfig> {
     if facts.reasoning == Some(false) {
         return None;
     }
+    let is_short = request.max_output.is_some_and(|limit| limit < SHORT_ANSWER);
+    let effort = request.effort.or(is_short.then_some(Effort::Minimal));
     let mut config = ThinkingConfig {
         include_thoughts: !quirks.no_summaries,
         ..ThinkingConfig::default()
     };
     match quirks.thinking.max(form) {
         ThinkingForm::Level => {
-            config.thinking_level = request
-                .effort
-                .and_then(|effort| nearest_level(effort, &request.model, facts, quirks));
+            let known = |effort| nearest_level(effort, &request.model, facts, quirks);
+            config.thinking_level = effort.and_then(known);
         }
         ThinkingForm::Budget => {
-            config.thinking_budget = request.effort.map(|effort| budget(effort, request, quirks));
+            config.thinking_budget = effort.map(|effort| budget(effort, request, quirks));
         }
         ThinkingForm::Plain => {}
         ThinkingForm::None => return None,
@@ -251,6 +255,14 @@ mod tests {
         let parameters = Parameters::of(&request, &Quirks::default());
         assert_eq!(parameters.thinking.unwrap().thinking_budget, Some(4_000));
         assert_eq!(parameters.max_output, Some(8_000));
+        request.effort = None;
+        request.max_output = Some(600);
+        let told = |request: &_| Parameters::of(request, &Quirks::default()).thinking.unwrap();
+        assert_eq!(told(&request).thinking_budget, Some(0));
+        request.model = "gemini-3-pro".into();
+        assert_eq!(told(&request).thinking_level, Some(Effort::Low));
+        request.model = "gemini-2.5-flash".into();
+        request.max_output = Some(8_000);
         request.facts = ModelFacts {
             output: Some(6_000),
             ..ModelFacts::default()

@@ -47,7 +47,7 @@ impl Converter<'_> {
         };
         let converted = match flat {
             Some(flat) => self.typed(&flat, depth),
-            None => Value::Object(start("object", map)),
+            None => cut(map),
         };
         self.open.truncate(open);
         converted
@@ -352,6 +352,19 @@ impl Converter<'_> {
         }
         out
     }
+}
+
+/// A schema that is not written out further: a type, and nothing of what is within.
+fn cut(map: &Map<String, Value>) -> Value {
+    let kind = match map.get("type").and_then(Value::as_str) {
+        Some(kind @ ("string" | "integer" | "number" | "boolean" | "array")) => kind,
+        _ => "object",
+    };
+    let mut out = start(kind, map);
+    if kind == "array" {
+        out.insert("items".to_owned(), json!({"type": "string"}));
+    }
+    Value::Object(out)
 }
 
 /// Type and description, with which every schema begins.

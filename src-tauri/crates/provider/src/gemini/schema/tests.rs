@@ -174,6 +174,24 @@ fn a_plain_schema_has_only_types_names_and_descriptions() {
 }
 
 #[test]
+fn what_lies_too_deep_keeps_its_type() {
+    let mut deep = json!({"type": "string", "description": "At the bottom."});
+    for _ in 0..15 {
+        deep = json!({"type": "array", "items": deep});
+    }
+    let shallow = property(deep.clone());
+    assert!(shallow.to_string().contains("At the bottom."));
+    let deeper = property(json!({"type": "array", "items": {"type": "array", "items": deep}}));
+    assert!(
+        deeper
+            .to_string()
+            .contains(r#"{"type":"array","items":{"type":"string"}}"#),
+        "{deeper}"
+    );
+    assert!(!deeper.to_string().contains("object"), "{deeper}");
+}
+
+#[test]
 fn references_that_multiply_stay_small() {
     let mut definitions = Map::new();
     for n in 0..30 {
