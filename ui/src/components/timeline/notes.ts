@@ -30,7 +30,9 @@ type TargetOf = (call: CallId) => string | undefined
 
 function errorDetails(error: ModelError): NoteDetail[] {
   const status = error.status === undefined ? [] : [{ text: notes.status(error.status) }]
-  return error.details === undefined ? status : [...status, { text: error.details }]
+  const spent = error.spent === undefined ? [] : [{ text: notes.spent(error.spent) }]
+  const details = error.details === undefined ? [] : [{ text: error.details }]
+  return [...status, ...spent, ...details]
 }
 
 function callDetails(calls: readonly CallId[], targetOf: TargetOf): NoteDetail[] {
@@ -38,11 +40,16 @@ function callDetails(calls: readonly CallId[], targetOf: TargetOf): NoteDetail[]
 }
 
 /** The note of an item; nothing for calls, texts and summaries. */
-export function noteOf({ kind, started }: Item, targetOf: TargetOf): Note | undefined {
+export function noteOf({ kind, started, ended }: Item, targetOf: TargetOf): Note | undefined {
   switch (kind.type) {
     case 'retry':
       return {
-        words: notes.retry(kind.attempt, kind.of, kind.error.message),
+        words: notes.retry(
+          kind.attempt,
+          kind.of,
+          kind.error.message,
+          ended === undefined ? kind.error.hint : undefined,
+        ),
         icon: RotateCw,
         details: errorDetails(kind.error),
       }

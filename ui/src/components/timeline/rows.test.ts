@@ -49,7 +49,7 @@ test('a row is an article with a sentence as its name, and one button that opens
   const button = screen.getByRole('button', { expanded: false })
   await fireEvent.click(button)
   expect(button.getAttribute('aria-expanded')).toBe('true')
-  expect(screen.getByText(/1 failed/)).toBeTruthy()
+  expect(await screen.findByText(/1 failed/)).toBeTruthy()
 })
 
 test('an edit shows its lines with words, marks and row names, and can be undone', async () => {

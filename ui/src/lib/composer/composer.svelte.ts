@@ -1,12 +1,21 @@
 /** One message field: its text, its send mode, why the last sending failed. The text is only cleared once it arrived. */
-import type { ClientError, SendMode, SessionId } from '$lib/protocol'
+import type { Attachment, ClientError, Effort, SendMode, SessionId } from '$lib/protocol'
+import type { NewImage } from '$lib/host/client'
 import { hostError } from '$lib/host/host'
 import { composer as words, type CommandName } from '$lib/texts/composer'
 import { matching, matchingWorkflows, namedBy, readTyped, type NamedWorkflow } from './commands'
 import type { Drafts } from './drafts'
+import { keepEffort, keptEffort } from './efforts'
+import type { ImageTray } from './images.svelte'
+
+/** What goes with a message besides its words. */
+export interface MessageExtras {
+  images?: Attachment[]
+  effort?: Effort
+}
 
 export interface ComposerWork {
-  send: (text: string, mode: SendMode) => Promise<void>
+  send: (text: string, mode: SendMode, extras?: MessageExtras) => Promise<void>
   command: (name: CommandName) => Promise<void>
   /** Whether a command does something now. */
   can: (name: CommandName) => boolean
@@ -16,6 +25,10 @@ export interface ComposerWork {
   workflows?: () => readonly NamedWorkflow[]
   /** Shows the form of a workflow. Nothing is started. */
   openWorkflow?: (name: string) => void
+  /** Keeps an image for a message of the session. */
+  keepImage?: (image: NewImage) => Promise<Attachment>
+  /** How long the model can be told to think. */
+  efforts?: () => readonly Effort[]
 }
 
 /** A line of the menu after `/`. */
@@ -28,6 +41,9 @@ export class Composer {
   problem = $state.raw<ClientError>()
   /** The place in the command menu. */
   at = $state(0)
+  /** Images for the next message, once there were any. */
+  tray = $state.raw<ImageTray>()
+  #effort = $state<Effort>()
   #menuClosed = $state(false)
   readonly #work: ComposerWork
   readonly #session: SessionId
@@ -46,6 +62,7 @@ export class Composer {
     this.#drafts = drafts
     this.#work = work
     this.#text = drafts.get(session)
+    this.#effort = keptEffort(session)
   }
 
   get text(): string {
@@ -57,6 +74,34 @@ export class Composer {
     this.#menuClosed = false
     this.at = 0
     this.#drafts.set(this.#session, value)
+  }
+
+  /** How long the model may think, as far as it can be told. */
+  get effort(): Effort | undefined {
+    const effort = this.#effort
+    return effort !== undefined && this.efforts.includes(effort) ? effort : undefined
+  }
+
+  set effort(effort: Effort | undefined) {
+    this.#effort = effort
+    keepEffort(this.#session, effort)
+  }
+
+  get efforts(): readonly Effort[] {
+    return this.#work.efforts?.() ?? []
+  }
+
+  get takesImages(): boolean {
+    return this.#work.keepImage !== undefined
+  }
+
+  /** Attaches images; what deals with them is loaded with the first one. */
+  async attach(files: readonly File[]): Promise<void> {
+    const keep = this.#work.keepImage
+    if (files.length === 0 || keep === undefined) return
+    const { ImageTray: Tray } = await import('./images.svelte')
+    this.tray ??= new Tray(keep)
+    await this.tray.add(files)
   }
 
   get empty(): boolean {
@@ -79,7 +124,7 @@ export class Composer {
 
   /** Sends what stands in the field, or runs it when it is a command. */
   async send(mode = this.mode): Promise<void> {
-    if (this.empty || this.sending) return
+    if (this.empty || this.sending || this.tray?.busy === true) return
     const typed = readTyped(this.#text)
     const workflow = namedBy(this.#text, this.#work.workflows?.() ?? [])
     if (typed.kind !== 'command' && workflow !== undefined) {
@@ -90,7 +135,7 @@ export class Composer {
       await this.run(typed.name)
     } else {
       const text = this.#text
-      await this.#try(text, () => this.#work.send(text.trim(), mode))
+      await this.#try(text, () => this.#deliver(text, mode))
       // To interrupt is meant for one message.
       if (this.problem === undefined && this.mode === 'interrupt') this.mode = 'next_iteration'
     }
@@ -102,8 +147,19 @@ export class Composer {
     const text = this.#text
     await this.#try(text, async () => {
       await this.#work.readOnly()
-      await this.#work.send(text.trim(), this.mode)
+      await this.#deliver(text, this.mode)
     })
+  }
+
+  /** Images leave the tray with the message that took them along. */
+  async #deliver(text: string, mode: SendMode): Promise<void> {
+    const images = this.tray?.ready ?? []
+    const { effort } = this
+    const extras = { ...(images.length === 0 ? {} : { images }), ...(effort === undefined ? {} : { effort }) }
+    await (Object.keys(extras).length === 0
+      ? this.#work.send(text.trim(), mode)
+      : this.#work.send(text.trim(), mode, extras))
+    this.tray?.sent(images)
   }
 
   /** Takes a line of the menu: runs the command, or shows the workflow's form. */

@@ -128,8 +128,13 @@ function answer(fixture: Fixture, request: Request): Reply | undefined {
     case 'spending':
       return { reply: 'spending', today: { ...noUsage, input: 210_000, output: 41_000, cost: 1_300_000 } }
     case 'add_attachment': {
-      const { name, media_type, data } = request
-      const attachment = { id: `image-${name}`, name, media_type, bytes: Math.floor((data.length * 3) / 4) }
+      const { name, data } = request
+      const attachment = {
+        id: `image-${name}`,
+        name,
+        media_type: 'image/png',
+        bytes: Math.floor((data.length * 3) / 4),
+      }
       return { reply: 'attachment', attachment }
     }
     case 'attachment_data':

@@ -3,6 +3,8 @@ import { money, type Cost } from '$lib/format/money'
 import type { LimitKind, UsageSource } from '$lib/protocol'
 import { count, counted, duration, tokens } from './words'
 
+const MINUTE = 60_000
+
 /** A bound on money. */
 export type MoneyBound = 'turn' | 'session' | 'day'
 
@@ -48,7 +50,8 @@ export const budgetWords = {
   part: 'A part of what was used has no known price and is not in the sum.',
   free: 'This model runs on your own machine: no cost.',
   perMinute: (amount: string): string => `${amount} per minute`,
-  until: (millis: number): string => `limit in about ${duration(millis)} at this speed`,
+  until: (millis: number): string =>
+    `limit in about ${duration(millis < 2 * MINUTE ? millis : Math.round(millis / MINUTE) * MINUTE)} at this speed`,
   cachedShare: (percent: number): string => `${count(percent)} % of input`,
   share: (name: string, percent: number): string =>
     `${name} ${percent > 0 && percent < 1 ? '< 1' : count(Math.round(percent))} %`,

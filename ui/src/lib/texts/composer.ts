@@ -13,6 +13,7 @@ export const composer = {
   placeholderLimit: 'Tell the agent something for when it goes on…',
   placeholderPaused: 'Add a note, it continues the turn…',
   send: 'Send',
+  attach: 'Attach images',
   sendKey: { enter: 'Enter sends · Shift+Enter makes a line', mod_enter: 'sends · Enter makes a line' },
   commands: 'Commands',
   commandHint: '/ commands',

@@ -135,6 +135,13 @@ export const paused = {
     fine: 'Fine without the check in this turn',
     fineWhy: 'The turn may end although the check fails. It is asked again in the next turn.',
   },
+  retry: {
+    in: (time: string, attempt: number, of: number): string =>
+      `Trying again in ${time} (${count(attempt)} of ${count(of)})`,
+    now: 'Retry now',
+    pause: 'Do not wait: pause',
+    nothingRuns: 'Nothing runs until then, and nothing is spent.',
+  },
   continue: 'Continue',
   withNote: 'Continue with a note…',
   note: 'Your note to the agent',

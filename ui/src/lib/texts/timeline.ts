@@ -11,13 +11,14 @@ import type {
   ProcessEnd,
   TurnReport,
   UndoResult,
+  Usage,
   Verb,
   WorkflowEnd,
 } from '$lib/protocol'
 import { money } from '$lib/format/money'
 import { tokensOf } from '$lib/turn/usage'
 import { processes, subAgents } from './beside'
-import { count, counted, duration, listed, tokens } from './words'
+import { clock, count, counted, duration, listed, tokens } from './words'
 
 const MINUS = '−'
 
@@ -130,6 +131,7 @@ export const timeline = {
   thinking: 'Thinking…',
   thought: (millis: number): string => `Thought for ${duration(millis)}`,
   thoughtShort: 'Thought',
+  effort: (effort: string): string => `effort ${effort}`,
   steered: (iteration: number): string => `You, during iteration ${count(iteration)}`,
   note: 'You, before going on',
   usedFrom: (iteration: number): string => `used from iteration ${count(iteration)}`,
@@ -276,11 +278,15 @@ export interface NoteWords {
 }
 
 export const notes = {
-  retry: (attempt: number, of: number, reason: string): NoteWords => ({
+  retry: (attempt: number, of: number, reason: string, hint: string | undefined): NoteWords => ({
     tone: 'warn',
     title: `${reason} Trying again (${count(attempt)} of ${count(of)})`,
+    text: hint,
   }),
-  retryIn: (seconds: number): string => `in ${count(seconds)} s`,
+  retryIn: (millis: number): string =>
+    millis < 60_000 ? `in ${count(Math.ceil(millis / 1_000))} s` : `in ${clock(millis)}`,
+  spent: (usage: Usage): string =>
+    `This try used ${tokens(tokensOf(usage))} tokens${usage.cost > 0 ? ` · ${money(usage.cost)}` : ''}.`,
   malformed: (attempt: number, of: number): NoteWords => ({
     tone: 'neutral',
     title: `The call was not well formed, asked again (${count(attempt)} of ${count(of)})`,

@@ -3,7 +3,7 @@
  * so that one state never has two names.
  */
 import type { LimitReached, PauseCause, TurnStatus } from '$lib/protocol'
-import { count, counted } from './words'
+import { clock, count, counted } from './words'
 
 /** The shape in front of a state, besides its colour. */
 export type StateMark =
@@ -133,7 +133,8 @@ function usingTool(running: StateFacts['running']): string {
 
 function retrying(attempt: number, of: number, seconds: number | undefined): string {
   const tries = `(${count(attempt)} of ${count(of)})`
-  return seconds === undefined ? `Trying again ${tries}` : `Trying again in ${count(seconds)} s ${tries}`
+  if (seconds === undefined) return `Trying again ${tries}`
+  return `Trying again in ${seconds < 60 ? `${count(seconds)} s` : clock(seconds * 1_000)} ${tries}`
 }
 
 function done(facts: StateFacts): string {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Turn, TurnStatus } from '$lib/protocol'
-import { abilities, activeTime, canCommand, messageOp } from './abilities'
+import type { Op, Turn, TurnStatus } from '$lib/protocol'
+import { abilities, activeTime, canCommand, messageOps } from './abilities'
 import { noUsage } from './usage'
+
+const messageOp = (...message: Parameters<typeof messageOps>): Op | undefined => messageOps(...message)[0]
 
 const paused = (cause: Extract<TurnStatus, { state: 'paused' }>['cause']): TurnStatus => ({
   state: 'paused',
@@ -65,4 +67,16 @@ test('commands are offered only where they do something', () => {
   expect(canCommand('stop', { state: 'thinking' })).toBe(true)
   expect(canCommand('continue', { state: 'thinking' })).toBe(false)
   expect(canCommand('stop', undefined)).toBe(false)
+})
+
+test('images go before a paused turn is continued, and an expensive request is not sent by a message', () => {
+  const images = [{ id: 'a', name: 'shot.png', media_type: 'image/png', bytes: 9 }]
+  expect(messageOps(paused({ cause: 'person' }), 'hi', 'next_iteration', { images, effort: 'low' })).toEqual([
+    { op: 'send', text: 'hi', mode: 'next_iteration', images, effort: 'low' },
+    { op: 'continue', allow_cause: false },
+  ])
+  const dear = paused({ cause: 'expensive', estimate: 5, left: 9 })
+  expect(messageOps(dear, 'hi', 'next_iteration')).toEqual([
+    { op: 'send', text: 'hi', mode: 'next_iteration' },
+  ])
 })

@@ -1,5 +1,6 @@
 /** What can be done in which state of a turn. Strip, composer and paused cards all ask here. */
 import type { Op, SendMode, Turn, TurnStatus } from '$lib/protocol'
+import type { MessageExtras } from '$lib/composer/composer.svelte'
 import type { CommandName } from '$lib/texts/composer'
 
 export interface Abilities {
@@ -82,15 +83,23 @@ export function commandOp(name: CommandName): Op {
 /** What a message does while a turn is paused: it continues the turn, or waits until the limit is extended. */
 export function messageWhilePaused(status: TurnStatus | undefined): 'continues' | 'waits' | undefined {
   if (status?.state !== 'paused') return undefined
-  return status.cause.cause === 'limits' ? 'waits' : 'continues'
+  return status.cause.cause === 'limits' || status.cause.cause === 'expensive' ? 'waits' : 'continues'
 }
 
 /**
- * The op that delivers a message. Words for a paused turn continue it; at a limit they are kept for the moment the
- * limit is extended, because continuing alone would pause again at once.
+ * The ops that deliver a message. Words for a paused turn continue it; at a limit they are kept for the moment the
+ * limit is extended, because continuing alone would pause again at once. A note takes no images along: they are sent
+ * first.
  */
-export function messageOp(status: TurnStatus | undefined, text: string, mode: SendMode): Op {
-  if (messageWhilePaused(status) === 'continues') return { op: 'continue', note: text, allow_cause: false }
+export function messageOps(
+  status: TurnStatus | undefined,
+  text: string,
+  mode: SendMode,
+  extras: MessageExtras = {},
+): Op[] {
+  const continues = messageWhilePaused(status) === 'continues'
+  if (continues && extras.images === undefined) return [{ op: 'continue', note: text, allow_cause: false }]
   const fits = abilities(status).working || mode === 'when_free'
-  return { op: 'send', text, mode: fits ? mode : 'next_iteration' }
+  const send: Op = { op: 'send', text, mode: fits ? mode : 'next_iteration', ...extras }
+  return continues ? [send, { op: 'continue', allow_cause: false }] : [send]
 }

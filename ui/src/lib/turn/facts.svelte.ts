@@ -1,5 +1,5 @@
 /** What the docks and the strip need to know of a session's items, read from the loaded ones. */
-import type { CallItem, Item } from '$lib/protocol'
+import type { CallItem, Item, ModelError } from '$lib/protocol'
 import { overdueCalls, type Overdue } from './overdue'
 import type { OpenSession } from '$lib/timeline/timeline.svelte'
 
@@ -14,6 +14,9 @@ export class SessionFacts {
   readonly running: { tool: string; target: string } | undefined = $derived.by(() => this.#running())
   /** Why the turn failed. */
   readonly failure: string | undefined = $derived.by(() => this.#failure())
+
+  /** Why the request is tried again. */
+  readonly retried: ModelError | undefined = $derived.by(() => this.#retried())
 
   constructor(session: OpenSession) {
     this.#session = session
@@ -36,6 +39,12 @@ export class SessionFacts {
     if (this.#session.turn?.status.state !== 'failed') return undefined
     const item = this.#ofTurn().findLast((one) => one.kind.type === 'error')
     return item?.kind.type === 'error' ? item.kind.error.message : undefined
+  }
+
+  #retried(): ModelError | undefined {
+    if (this.#session.turn?.status.state !== 'waiting_to_retry') return undefined
+    const item = this.#ofTurn().findLast((one) => one.kind.type === 'retry')
+    return item?.kind.type === 'retry' ? item.kind.error : undefined
   }
 
   #ofTurn(): Item[] {

@@ -1,0 +1,97 @@
+/** Images that go with the next message: checked, kept by the core at once, shown small until the message is sent. */
+import type { Attachment } from '$lib/protocol'
+import type { NewImage } from '$lib/host/client'
+import { hostError } from '$lib/host/host'
+import { images as words } from '$lib/texts/images'
+
+/** Kinds that models take. */
+export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+/** Largest image in bytes, and how many go with one message. */
+export const LARGEST = 5 * 1024 * 1024
+export const MOST = 8
+
+/** An image of the tray. */
+export interface TrayImage {
+  key: number
+  name: string
+  /** The bytes as an address for the page. */
+  source: string
+  /** Set once the core has kept it. */
+  kept?: Attachment
+}
+
+export class ImageTray {
+  images = $state.raw<readonly TrayImage[]>([])
+  /** What could not be added, in words. */
+  problems = $state.raw<readonly string[]>([])
+  readonly busy: boolean = $derived.by(() => this.images.some(({ kept }) => kept === undefined))
+  readonly #keep: (image: NewImage) => Promise<Attachment>
+  #next = 1
+
+  constructor(keep: (image: NewImage) => Promise<Attachment>) {
+    this.#keep = keep
+  }
+
+  /** What a message takes along. */
+  get ready(): Attachment[] {
+    return this.images.flatMap(({ kept }) => kept ?? [])
+  }
+
+  /** Adds what can be added; the rest is said. */
+  async add(files: readonly File[]): Promise<void> {
+    this.problems = []
+    await Promise.all(files.map((file) => this.#addOne(file)))
+  }
+
+  remove(key: number): void {
+    this.images = this.images.filter((image) => image.key !== key)
+  }
+
+  /** The message took these along. */
+  sent(images: readonly Attachment[]): void {
+    this.images = this.images.filter(({ kept }) => kept === undefined || !images.includes(kept))
+  }
+
+  async #addOne(file: File): Promise<void> {
+    const fault = !IMAGE_TYPES.includes(file.type)
+      ? words.badType(file.name)
+      : file.size > LARGEST
+        ? words.tooLarge(file.name)
+        : this.images.length >= MOST
+          ? words.tooMany(MOST)
+          : undefined
+    if (fault !== undefined) {
+      this.#say(fault)
+      return
+    }
+    const key = this.#next++
+    const name = file.name === '' ? words.pasted : file.name
+    this.images = [...this.images, { key, name, source: '' }]
+    try {
+      const source = await read(file)
+      this.#change(key, { source })
+      const data = source.slice(source.indexOf(',') + 1)
+      this.#change(key, { kept: await this.#keep({ name, media_type: file.type, data }) })
+    } catch (thrown) {
+      this.remove(key)
+      this.#say(words.notKept(name, hostError(thrown).message))
+    }
+  }
+
+  #say(problem: string): void {
+    if (!this.problems.includes(problem)) this.problems = [...this.problems, problem]
+  }
+
+  #change(key: number, part: Partial<TrayImage>): void {
+    this.images = this.images.map((image) => (image.key === key ? { ...image, ...part } : image))
+  }
+}
+
+function read(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.addEventListener('load', () => resolve(String(reader.result)))
+    reader.addEventListener('error', () => reject(reader.error ?? new Error(file.name)))
+    reader.readAsDataURL(file)
+  })
+}
