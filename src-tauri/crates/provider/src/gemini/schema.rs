@@ -356,10 +356,9 @@ impl Converter<'_> {
 
 /// A schema that is not written out further: a type, and nothing of what is within.
 fn cut(map: &Map<String, Value>) -> Value {
-    let kind = match map.get("type").and_then(Value::as_str) {
-        Some(kind @ ("string" | "integer" | "number" | "boolean" | "array")) => kind,
-        _ => "object",
-    };
+    let known = ["string", "integer", "number", "boolean", "array"];
+    let kind = map.get("type").and_then(Value::as_str);
+    let kind = kind.filter(|kind| known.contains(kind)).unwrap_or("object");
     let mut out = start(kind, map);
     if kind == "array" {
         out.insert("items".to_owned(), json!({"type": "string"}));
