@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn every_recorded_stream_gives_the_expected_answer_however_it_is_cut() {
-        check_streams("chat", 40, |tools, names| {
+        check_streams("chat", 100, |tools, names| {
             ChatDecoder::new(tools, names, CallFormat::Native)
         });
     }

@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn every_recorded_stream_gives_the_expected_answer_however_it_is_cut() {
-        check_streams("responses", 40, |tools, names| {
+        check_streams("responses", 90, |tools, names| {
             ResponsesDecoder::new(tools, names, CallFormat::Native)
         });
     }
