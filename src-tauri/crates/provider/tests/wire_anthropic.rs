@@ -43,7 +43,7 @@ fn request(model: &str) -> ModelRequest {
         .into(),
         format: CallFormat::Native,
         max_output: None,
-        silence: Millis(400),
+        silence: Millis::seconds(20),
         record: None,
         effort: None,
         facts: ModelFacts {
@@ -337,11 +337,14 @@ async fn a_cut_stream_is_a_failure_that_may_be_retried() {
 
 #[tokio::test]
 async fn silence_is_a_timeout_and_pings_are_no_silence() {
+    let mut impatient = request(MODEL);
+    impatient.silence = Millis(400);
     for reply in [
         Reply::empty().wait(5_000),
         Reply::stream().bytes(start()).bytes(delta("Half")).wait(5_000),
     ] {
-        let error = error_of(reply).await;
+        let server = Server::start(vec![reply]).await;
+        let error = ask(&provider(&server.url("")), &impatient).await.unwrap_err();
         assert_eq!((error.kind, error.retryable), (ModelErrorKind::Timeout, true));
     }
     let mut reply = Reply::stream().bytes(start());
@@ -352,7 +355,7 @@ async fn silence_is_a_timeout_and_pings_are_no_silence() {
     }
     let server = Server::start(vec![reply.bytes(delta("Late")).bytes(end())]).await;
     assert_eq!(
-        text_of(&ask(&provider(&server.url("")), &request(MODEL)).await.unwrap()),
+        text_of(&ask(&provider(&server.url("")), &impatient).await.unwrap()),
         "Late"
     );
 }
@@ -363,7 +366,7 @@ async fn the_answer_ends_at_its_end_although_the_connection_stays_open() {
     let started = Instant::now();
     ask(&provider(&server.url("")), &request(MODEL)).await.unwrap();
     assert!(
-        started.elapsed() < Duration::from_millis(300),
+        started.elapsed() < Duration::from_secs(3),
         "{:?}",
         started.elapsed()
     );
