@@ -245,6 +245,17 @@ pub enum AnswerScope {
     Turn,
     Session,
     Project,
+    /// Once, with the network of the machine in place of the proxy that asks.
+    OnceOpenNetwork,
+    /// Once, without the sandbox.
+    OnceUnconfined,
+}
+
+impl AnswerScope {
+    /// Whether it holds for this one call, and opens more than its call asked for. Never by rule.
+    pub fn opens_more(self) -> bool {
+        matches!(self, AnswerScope::OnceOpenNetwork | AnswerScope::OnceUnconfined)
+    }
 }
 
 /// The person's answer to one approval.

@@ -143,6 +143,27 @@ pub enum Request {
         project: String,
         command: String,
     },
+    /// What was set aside in the project and waits; answered with [`Reply::SetAside`].
+    SetAside {
+        project: String,
+    },
+    /// All of such an entry; answered with [`Reply::SetAsideContent`].
+    LookAtSetAside {
+        project: String,
+        id: String,
+    },
+    /// Put it back exactly as it was shown, or throw it away; answered with [`Reply::SetAside`]. It is noted in the record of
+    /// this session, else in that of the newest one of the project.
+    DecideSetAside {
+        project: String,
+        id: String,
+        /// Of what was shown; not needed to throw it away.
+        hash: String,
+        back: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "bindings", ts(optional))]
+        session: Option<SessionId>,
+    },
     /// What an iteration sent and got, or the whole of one call; answered with [`Reply::Raw`].
     Raw {
         session: SessionId,
@@ -254,6 +275,12 @@ pub enum Reply {
     },
     Judged {
         judged: Judged,
+    },
+    SetAside {
+        entries: Vec<SetAsideEntry>,
+    },
+    SetAsideContent {
+        content: Box<SetAsideContent>,
     },
     Raw {
         exchanges: Vec<RawExchange>,

@@ -141,6 +141,20 @@ pub enum ItemKind {
         #[cfg_attr(feature = "bindings", ts(optional))]
         end: Option<WorkflowEnd>,
     },
+    /// A running command was let through to a host by a rule, without asking.
+    HostAdmitted {
+        call: CallId,
+        host: String,
+        /// The rule in words, as it was then.
+        rule: String,
+        rule_id: RuleId,
+    },
+    /// The person decided about something that was set aside after a command.
+    SetAside {
+        path: String,
+        /// Put back; else thrown away.
+        back: bool,
+    },
     /// A background process ended.
     ProcessEnded {
         process: Process,

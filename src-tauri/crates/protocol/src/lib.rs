@@ -19,6 +19,7 @@ mod policy;
 mod process;
 mod role;
 mod session;
+mod set_aside;
 mod settings;
 mod workflow;
 
@@ -37,6 +38,7 @@ pub use policy::*;
 pub use process::*;
 pub use role::*;
 pub use session::*;
+pub use set_aside::*;
 pub use settings::*;
 pub use workflow::*;
 

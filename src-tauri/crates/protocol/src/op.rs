@@ -134,6 +134,11 @@ pub enum Op {
     RemoveRule {
         rule: RuleId,
     },
+    /// Something that was set aside was put back or thrown away. Sent by the core alone.
+    NoteSetAside {
+        path: String,
+        back: bool,
+    },
     /// The rules that hold beyond the session have changed. Sent by the core alone.
     LoadRules {
         rules: Vec<Rule>,

@@ -3,4 +3,4 @@
 /**
  * For how long an approval holds, narrowest first.
  */
-export type AnswerScope = "once" | "turn" | "session" | "project";
+export type AnswerScope = "once" | "turn" | "session" | "project" | "once_open_network" | "once_unconfined";

@@ -12,6 +12,7 @@ import type { Opaque } from "./Opaque";
 import type { Process } from "./Process";
 import type { ProcessEnd } from "./ProcessEnd";
 import type { Role } from "./Role";
+import type { RuleId } from "./RuleId";
 import type { Timestamp } from "./Timestamp";
 import type { TurnReport } from "./TurnReport";
 import type { UndoneFile } from "./UndoneFile";
@@ -33,4 +34,12 @@ opaque?: Opaque, } | { "type": "call" } & CallItem | { "type": "retry", attempt:
 /**
  * Name of the role of one's own that is in force now.
  */
-own?: string, } | { "type": "model_change", from: ModelChoice, to: ModelChoice, } | { "type": "error", error: ModelError, } | { "type": "undo", call: CallId, redo: boolean, files: Array<UndoneFile>, } | { "type": "turn_summary", report: TurnReport, } | { "type": "workflow", name: string, title: string, step: number, of: number, end?: WorkflowEnd, } | { "type": "process_ended", process: Process, end: ProcessEnd, };
+own?: string, } | { "type": "model_change", from: ModelChoice, to: ModelChoice, } | { "type": "error", error: ModelError, } | { "type": "undo", call: CallId, redo: boolean, files: Array<UndoneFile>, } | { "type": "turn_summary", report: TurnReport, } | { "type": "workflow", name: string, title: string, step: number, of: number, end?: WorkflowEnd, } | { "type": "host_admitted", call: CallId, host: string, 
+/**
+ * The rule in words, as it was then.
+ */
+rule: string, rule_id: RuleId, } | { "type": "set_aside", path: string, 
+/**
+ * Put back; else thrown away.
+ */
+back: boolean, } | { "type": "process_ended", process: Process, end: ProcessEnd, };
