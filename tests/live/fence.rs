@@ -312,3 +312,211 @@ async fn the_work_is_done_when_the_check_says_so() {
     work.status(TurnStatus::Completed).await;
     assert_eq!(bed.read("done"), "x\n");
 }
+
+/// A command in a repository that leaves a hook behind; resolves when the turn is over.
+async fn left_a_hook(bed: &Bed) -> (crate::bed::Work, CallOutput) {
+    let made = std::process::Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(bed.project())
+        .status()
+        .unwrap();
+    assert!(made.success());
+    std::fs::remove_dir_all(bed.project().join(".git/hooks")).unwrap();
+    let mut work = bed.session(SessionWish::default()).await;
+    work.say("Set it up.").await;
+    work.approve().await;
+    let output = result_of(&mut work).await;
+    work.status(TurnStatus::Completed).await;
+    (work, output)
+}
+
+const HOOK: &str = "mkdir -p .git/hooks && printf '#!/bin/sh\\ntrue\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit";
+
+#[tokio::test]
+async fn what_a_command_left_is_put_back_by_the_person_alone_and_noted() {
+    let server = commands(&[HOOK.to_owned()]);
+    let bed = Bed::new(&[("main", &server)]);
+    let (mut work, output) = left_a_hook(&bed).await;
+    let Some(OutputFacts::Command { quarantined, .. }) = &output.facts else {
+        panic!("{output:?}");
+    };
+    assert_eq!(quarantined, &[".git/hooks/pre-commit"]);
+    let hook = bed.project().join(".git/hooks/pre-commit");
+    assert!(!hook.exists());
+
+    let project = bed.project().to_string_lossy().into_owned();
+    let asked = Request::SetAside {
+        project: project.clone(),
+    };
+    let Ok(Reply::SetAside { entries }) = bed.paddock.request(asked).await else {
+        panic!("no list");
+    };
+    let [entry] = entries.as_slice() else {
+        panic!("{entries:?}");
+    };
+    let id = entry.id.clone();
+    let look = Request::LookAtSetAside {
+        project: project.clone(),
+        id: id.clone(),
+    };
+    let Ok(Reply::SetAsideContent { content }) = bed.paddock.request(look).await else {
+        panic!("nothing to look at");
+    };
+    let [file] = content.files.as_slice() else {
+        panic!("{content:?}");
+    };
+    assert_eq!(
+        (file.executable, file.place),
+        (true, Some(ProtectedPlace::GitInternals))
+    );
+    assert_eq!(file.change.kind, ChangeKind::Created);
+
+    let decide = |hash: String| Request::DecideSetAside {
+        project: project.clone(),
+        id: id.clone(),
+        hash,
+        back: true,
+        session: None,
+    };
+    let unseen = bed.paddock.request(decide("unseen".into())).await;
+    assert_eq!(unseen.unwrap_err().code, ErrorCode::NotNow);
+    assert!(!hook.exists());
+    let done = bed.paddock.request(decide(content.hash.clone())).await;
+    let Ok(Reply::SetAside { entries }) = done else {
+        panic!("{done:?}");
+    };
+    assert!(entries.is_empty() && hook.exists());
+    let noted = |msg: &EventMsg| match msg {
+        EventMsg::ItemStarted { item } | EventMsg::ItemCompleted { item } => match &item.kind {
+            ItemKind::SetAside { path, back } => Some((path.clone(), *back)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let told = work.hear("the note of it", noted).await;
+    assert_eq!(told, (".git/hooks/pre-commit".to_owned(), true));
+    let by_hand = Op::NoteSetAside {
+        path: "x".into(),
+        back: true,
+    };
+    let by_hand = Request::Submit {
+        session: work.session.clone(),
+        op: by_hand,
+    };
+    assert_eq!(
+        bed.paddock.request(by_hand).await.unwrap_err().code,
+        ErrorCode::BadRequest
+    );
+}
+
+#[tokio::test]
+async fn a_command_gets_more_for_one_run_only_when_the_person_says_so() {
+    let server = ModelServer::start(move |_, request| {
+        let path = place_in(request);
+        match request.results() {
+            0 | 1 => calls(&[(
+                "c",
+                "run_command",
+                json!({ "command": format!("echo run >> {path}") }),
+            )]),
+            _ => text("Done."),
+        }
+    })
+    .unwrap();
+    let bed = Bed::new(&[("main", &server)]);
+    let path = beside(&bed, "log", "");
+    let mut work = bed.session(SessionWish::default()).await;
+    work.say(&format!("Look at {}", path.display())).await;
+    let asked = work.approval().await;
+    assert!(
+        asked
+            .scopes
+            .ends_with(&[AnswerScope::OnceOpenNetwork, AnswerScope::OnceUnconfined])
+    );
+    let approval = asked.id.clone();
+    let decision = Decision::Approve {
+        scope: AnswerScope::OnceUnconfined,
+        edited_arguments: None,
+        rule: None,
+    };
+    work.submit(Op::Decide { approval, decision }).await;
+    let output = result_of(&mut work).await;
+    assert!(output.ok, "{output:?}");
+    assert!(matches!(&output.facts, Some(OutputFacts::Command { sandbox, .. }) if sandbox == "none"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "run\n");
+    assert!(work.snapshot().await.rules.is_empty(), "it makes no rule");
+
+    // The next one is held as ever, and with a free hand nothing of the kind is offered.
+    let held = work.approval().await;
+    work.submit(Op::SetAutonomy {
+        autonomy: Autonomy::HandsOff,
+    })
+    .await;
+    let approval = held.id.clone();
+    let decision = Decision::Approve {
+        scope: AnswerScope::OnceUnconfined,
+        edited_arguments: None,
+        rule: None,
+    };
+    if work
+        .snapshot()
+        .await
+        .approvals
+        .iter()
+        .any(|one| one.id == held.id)
+    {
+        work.refused(Op::Decide { approval, decision }).await;
+    }
+    work.submit(Op::Stop).await;
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "run\n");
+}
+
+#[tokio::test]
+async fn a_connection_by_a_rule_leaves_a_line() {
+    let server = commands(&["curl -sS --max-time 5 http://paddock.invalid/ || true".to_owned()]);
+    let bed = Bed::new(&[("main", &server)]);
+    let project = bed.project().to_string_lossy().into_owned();
+    let rule = RuleDraft {
+        shape: RuleShape::Host {
+            host: "paddock.invalid".into(),
+        },
+        answer: RuleAnswer::Allow,
+        scope: RuleScope::Project,
+        end: RuleEnd::Never,
+    };
+    bed.paddock
+        .request(Request::SaveRule { project, rule })
+        .await
+        .unwrap();
+    let mut work = bed.session(SessionWish::default()).await;
+    work.say("Fetch it.").await;
+    work.approve().await;
+    let admitted = |msg: &EventMsg| match msg {
+        EventMsg::ItemStarted { item } | EventMsg::ItemCompleted { item } => match &item.kind {
+            ItemKind::HostAdmitted { host, rule, .. } => Some((host.clone(), rule.clone())),
+            _ => None,
+        },
+        _ => None,
+    };
+    let (host, rule) = work.hear("the line of the connection", admitted).await;
+    assert_eq!(host, "paddock.invalid");
+    assert!(rule.contains("paddock.invalid"), "{rule}");
+    work.status(TurnStatus::Completed).await;
+    let log = Request::Decisions {
+        query: MetricsQuery {
+            project: None,
+            days: None,
+            session: Some(work.session.clone()),
+        },
+        limit: 20,
+    };
+    let Ok(Reply::Decisions { decisions }) = bed.paddock.request(log).await else {
+        panic!("no log");
+    };
+    let line = decisions.iter().find(|line| line.target == "paddock.invalid");
+    let line = line.unwrap_or_else(|| panic!("{decisions:#?}"));
+    assert!(
+        line.allowed && matches!(line.by, DecidedBy::Rule { .. }),
+        "{line:?}"
+    );
+}

@@ -284,6 +284,8 @@ const BRANCHES: &[&str] = &[
     "again: stopped while it waited",
     "again: refused once more",
     "again: died while it waited",
+    "approval: a run with more is offered",
+    "run: with more, once",
     "again: a rule covers the place",
     "reach: a place that was approved",
     "reach: a place by a rule",

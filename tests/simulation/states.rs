@@ -196,6 +196,10 @@ fn ops(seat: &Seat) -> Vec<Op> {
                 .map_or_else(|| RuleId::new("nobody's"), |rule| rule.id.clone()),
         },
         Op::LoadRules { rules: Vec::new() },
+        Op::NoteSetAside {
+            path: ".git/hooks/pre-commit".into(),
+            back: true,
+        },
     ]
 }
 
@@ -254,6 +258,7 @@ fn op_name(op: &Op) -> &'static str {
         Op::SetDoneWhen { .. } => "`set_done_when`",
         Op::RemoveRule { .. } => "`remove_rule`",
         Op::LoadRules { .. } => "`load_rules`",
+        Op::NoteSetAside { .. } => "`note_set_aside`",
     }
 }
 

@@ -59,6 +59,7 @@ impl Checks {
         let around = matches!(
             item.kind,
             ItemKind::Undo { .. }
+                | ItemKind::SetAside { .. }
                 | ItemKind::ProcessEnded { .. }
                 | ItemKind::RoleChange { .. }
                 | ItemKind::ModelChange { .. }

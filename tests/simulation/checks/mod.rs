@@ -284,8 +284,10 @@ impl Checks {
                 protected_granted,
                 reach,
                 shown_reach: _,
+                opened,
             } => {
                 self.begins(call);
+                self.may_open(call, *opened);
                 self.may_run(call, (tool, arguments), (approved, *protected_granted), reach);
                 self.is_the_workflows(tool, arguments);
             }

@@ -102,7 +102,9 @@ impl Checks {
         let edited = self.rights.edited.contains(&approval.arguments);
         assert!(written || edited, "other arguments are shown than were asked for");
         let need = needed(&approval.tool, &approval.arguments, &self.config);
-        let remembered = approval.rule.is_some() || approval.scopes.len() > 1;
+        let beyond_once = |scope: &&AnswerScope| **scope != AnswerScope::Once && !scope.opens_more();
+        let remembered = approval.rule.is_some() || approval.scopes.iter().find(beyond_once).is_some();
+        self.openings_are_right(approval);
         let place = matches!(approval.rule, Some(RuleShape::Outside { .. })) && approval.again.is_some();
         let again = approval.again.as_ref();
         let covered = again.is_some_and(|first| first.refused.iter().all(|place| self.ruled(place)));
@@ -111,6 +113,35 @@ impl Checks {
             need != Needed::AskedEachTime || !remembered || place,
             "a rule is offered for {approval:?}"
         );
+    }
+
+    /// More than a command would get is offered only to a person who sits before it and gave no free hand.
+    fn openings_are_right(&mut self, approval: &ApprovalRequest) {
+        let opens = approval.scopes.iter().any(|scope| scope.opens_more());
+        if opens {
+            let command = matches!(&approval.body, ApprovalBody::Command { sandbox, .. } if sandbox.confined);
+            assert!(command, "more is offered for what is no confined command");
+            assert!(
+                self.config.role != Role::Plan && self.config.parent.is_none(),
+                "more is offered where nobody may"
+            );
+        }
+        let free = self.config.autonomy == Autonomy::HandsOff;
+        self.see_if(opens, "approval: a run with more is offered");
+        assert!(!(opens && free), "more is offered in Hands-off");
+    }
+
+    /// A run gets more than its call asked for only when a person decided just that for just this call.
+    pub(super) fn may_open(&mut self, id: &CallId, opened: Option<AnswerScope>) {
+        let (_, call) = self.call(id).expect("the call's item");
+        let decided = call
+            .verdict
+            .as_ref()
+            .filter(|verdict| verdict.by == DecidedBy::Person);
+        let scope = decided.and_then(|verdict| verdict.scope);
+        let wanted = scope.filter(|scope| scope.opens_more());
+        assert_eq!(opened, wanted, "{id} runs with more, or less, than was decided");
+        self.see_if(opened.is_some(), "run: with more, once");
     }
 
     pub(super) fn approval_resolved(&mut self, id: &ApprovalId, outcome: &ApprovalOutcome) {

@@ -344,7 +344,9 @@ impl Checks {
             };
             let turn = self.turn.as_ref().expect("a turn").id;
             let expected = match scope {
-                AnswerScope::Once => panic!("an approval for once became a rule"),
+                AnswerScope::Once | AnswerScope::OnceOpenNetwork | AnswerScope::OnceUnconfined => {
+                    panic!("an approval for once became a rule")
+                }
                 AnswerScope::Turn => RuleScope::Turn { turn },
                 AnswerScope::Session => RuleScope::Session,
                 AnswerScope::Project => RuleScope::Project,

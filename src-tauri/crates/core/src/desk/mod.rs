@@ -9,6 +9,7 @@ mod projects;
 mod records;
 mod rules;
 mod sessions;
+mod set_aside;
 mod settings;
 
 pub use sessions::SessionWish;
@@ -200,6 +201,9 @@ impl Paddock {
             | Request::RemoveRule { .. }
             | Request::PreviewRule { .. }
             | Request::JudgeCommand { .. }) => self.rules(request).await,
+            request @ (Request::SetAside { .. }
+            | Request::LookAtSetAside { .. }
+            | Request::DecideSetAside { .. }) => self.set_aside(request).await,
             Request::Decisions { query, limit } => self.decisions(query, limit).await,
             Request::ProcessOutput { session, process } => {
                 let text = self
@@ -254,6 +258,7 @@ fn not_by_hand(op: &Op) -> Result<(), ClientError> {
         Op::RunWorkflow { .. } => "Ask for the run of a workflow by its name and the token of its preview.",
         Op::SetOwnRole { .. } => "Ask for a role by its name.",
         Op::LoadRules { .. } => "Save or remove a rule; every session hears of it.",
+        Op::NoteSetAside { .. } => "Decide about what was set aside; it is noted then.",
         _ => return Ok(()),
     };
     let refused = ClientError::new(

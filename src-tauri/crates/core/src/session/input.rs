@@ -202,6 +202,8 @@ pub enum Effect {
         reach: Vec<Access>,
         /// Where the hosts of `reach` are, as the person was shown.
         shown_reach: HostReach,
+        /// What the person opened for this one run besides.
+        opened: Option<AnswerScope>,
     },
     CancelCall {
         call: CallId,

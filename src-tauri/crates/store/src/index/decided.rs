@@ -45,6 +45,8 @@ impl Decisions {
                 let asked = self.asked.remove(approval)?;
                 return self.answer(event, asked, outcome);
             }
+            // Notes begin and end at once.
+            EventMsg::ItemCompleted { item } if is_note(&item.kind) => return noted(event, &item.kind),
             EventMsg::ItemStarted { item }
             | EventMsg::ItemUpdated { item }
             | EventMsg::ItemCompleted { item } => {
@@ -146,6 +148,56 @@ impl Decisions {
             edited: verdict.edited_arguments.is_some(),
             reason: verdict.reason.clone(),
         })
+    }
+}
+
+fn is_note(kind: &ItemKind) -> bool {
+    matches!(kind, ItemKind::HostAdmitted { .. } | ItemKind::SetAside { .. })
+}
+
+/// What was decided beside the calls: a connection by a rule, something set aside by the person.
+fn noted(event: &Event, kind: &ItemKind) -> Option<DecisionLine> {
+    let line = |call: CallId, tool: &str, target: &str, class, allowed, by| DecisionLine {
+        at: event.at,
+        session: event.session.clone(),
+        call,
+        tool: tool.to_owned(),
+        target: target.to_owned(),
+        classes: vec![class],
+        allowed,
+        by,
+        rule: String::new(),
+        edited: false,
+        reason: None,
+    };
+    match kind {
+        ItemKind::HostAdmitted {
+            call,
+            host,
+            rule,
+            rule_id,
+        } => {
+            let by = DecidedBy::Rule {
+                rule: rule_id.clone(),
+            };
+            Some(DecisionLine {
+                rule: format!("Rule {rule}: covers the connection"),
+                ..line(call.clone(), "connect", host, RiskClass::Network, true, by)
+            })
+        }
+        // It belongs to no call any longer.
+        ItemKind::SetAside { path, back } => {
+            let none = CallId::new("");
+            Some(line(
+                none,
+                "set_aside",
+                path,
+                RiskClass::Protected,
+                *back,
+                DecidedBy::Person,
+            ))
+        }
+        _ => None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::session::traced;
 use crate::undo;
 use paddock_policy::secrets::MaskStream;
 use paddock_protocol::*;
-use paddock_sandbox::{Gate, PathGrant};
+use paddock_sandbox::{Gate, PathGrant, Unconfined};
 use paddock_tools::{CallContext, Tool, ToolError, ToolKind};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -140,6 +140,7 @@ impl Executor {
             if tool.kind() == ToolKind::Command {
                 cx.sandbox = confined_summary(place, cx.sandbox.read_only).await;
             }
+            open_up(granted.opened, &mut cx);
             let begun = Instant::now();
             let ran = tool.run(&arguments, &cx).await;
             shown.finish();
@@ -231,6 +232,24 @@ impl LiveMask {
                 text,
             });
         }
+    }
+}
+
+/// What the person opened for one run, and for that alone.
+fn open_up(opened: Option<AnswerScope>, cx: &mut CallContext) {
+    match opened {
+        Some(AnswerScope::OnceOpenNetwork) => cx.sandbox.network = NetworkLevel::Open,
+        Some(AnswerScope::OnceUnconfined) => {
+            let why = "You let this command run once without the sandbox.";
+            cx.confinement = Arc::new(Unconfined::new(why));
+            cx.sandbox = SandboxSummary {
+                tier: "none".to_owned(),
+                network: NetworkLevel::Open,
+                gaps: vec![why.to_owned()],
+                ..SandboxSummary::default()
+            };
+        }
+        _ => {}
     }
 }
 

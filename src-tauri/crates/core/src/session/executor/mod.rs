@@ -123,12 +123,14 @@ impl Executor {
                 protected_granted,
                 reach,
                 shown_reach,
+                opened,
             } => {
                 let granted = Granted {
                     approved,
                     protected: protected_granted,
                     reach,
                     shown_reach,
+                    opened,
                 };
                 self.run(call, &tool, arguments, granted, state);
             }
@@ -279,4 +281,6 @@ struct Granted {
     protected: bool,
     reach: Vec<Access>,
     shown_reach: HostReach,
+    /// Opened by the person for this one run.
+    opened: Option<AnswerScope>,
 }

@@ -133,7 +133,8 @@ impl Draft<'_> {
         rule: Option<&RuleWish>,
     ) -> bool {
         let narrow = !edited && rule.is_none();
-        if !request.scopes.contains(&scope) || (scope != AnswerScope::Once && edited) {
+        let no_longer = scope.opens_more() && !self.may_open_more();
+        if no_longer || !request.scopes.contains(&scope) || (scope != AnswerScope::Once && edited) {
             self.refuse_scope();
             return false;
         }
@@ -143,7 +144,8 @@ impl Draft<'_> {
         let unfit = paddock_policy::refused_shape(&wish.shape, RuleAnswer::Allow)
             .or_else(|| self.misfit(request, &wish.shape))
             .or_else(|| {
-                (scope == AnswerScope::Once).then(|| "A rule holds for longer than once.".to_owned())
+                let once = scope == AnswerScope::Once || scope.opens_more();
+                once.then(|| "A rule holds for longer than once.".to_owned())
             });
         if let Some(why) = unfit {
             self.refuse(

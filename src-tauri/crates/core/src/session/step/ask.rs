@@ -27,12 +27,16 @@ impl Draft<'_> {
             .live_call(id)
             .filter(|live| live.status == ItemStatus::Running);
         let call = running.as_ref().and_then(|live| self.call_item(live.item));
+        let runs = running.is_some();
         match (&judgement.decision, running, call) {
             (Ruling::Ask, Some(live), Some(call)) => {
                 self.ask_more(&live, call, number, access, body, judgement)
             }
             (decision, ..) => {
                 let allowed = *decision == Ruling::Allow;
+                if allowed && runs {
+                    self.note_admitted(id, &access, judgement.rule.clone());
+                }
                 if allowed {
                     self.decided_by_rule(judgement.rule);
                 }
@@ -40,6 +44,21 @@ impl Draft<'_> {
             }
         }
         self.advance();
+    }
+
+    /// What a rule let through unasked is seen all the same.
+    fn note_admitted(&mut self, call: &CallId, access: &[Access], rule: Option<RuleId>) {
+        let kept = rule.and_then(|id| self.live.rules.iter().find(|rule| rule.id == id));
+        let (Some(rule), [Access::Network { host }]) = (kept, access) else {
+            return;
+        };
+        let kind = ItemKind::HostAdmitted {
+            call: call.clone(),
+            host: host.clone(),
+            rule: paddock_policy::in_words(&rule.shape),
+            rule_id: rule.id.clone(),
+        };
+        self.note_item(kind);
     }
 
     fn ask_more(

@@ -128,6 +128,7 @@ impl Draft<'_> {
         };
         self.change_call(live.item, ItemStatus::Running, |call| call.began = Some(now));
         let granted = live.granted.as_ref();
+        let opened = call.verdict.as_ref().and_then(|verdict| verdict.scope);
         let mut reach = call.verdict.map(|verdict| verdict.reach).unwrap_or_default();
         if call.classes.contains(&RiskClass::Command) {
             reach.extend(self.standing_places());
@@ -143,6 +144,7 @@ impl Draft<'_> {
             protected_granted: call.classes.contains(&RiskClass::Protected) && granted.is_some(),
             reach,
             shown_reach: granted.map_or(HostReach::Unknown, |granted| granted.shown_reach),
+            opened: opened.filter(|scope| scope.opens_more()),
         });
         // What a workflow does at once for many files takes its time; the person started it and can end it.
         if self.kind(live) == ToolKind::Command || !self.is_workflow_turn() {

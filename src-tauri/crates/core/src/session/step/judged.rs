@@ -280,11 +280,11 @@ impl Draft<'_> {
             target: plan.target,
             access: plan.access,
             classes: judgement.classes,
-            body,
+            body: body.clone(),
             agent_words: self.agent_words(turn, iteration),
             undo: plan.undo,
             trace: judgement.trace,
-            scopes: judgement.scopes,
+            scopes: self.with_openings(judgement.scopes, &body),
             rule,
             remembered_as,
             renewed: live.renewed,
@@ -296,6 +296,27 @@ impl Draft<'_> {
         self.emit(EventMsg::ApprovalRequested {
             approval: Box::new(approval),
         });
+    }
+
+    /// A command may also run once with more than it would get, where the person sits before it and did not give it a free
+    /// hand. No rule and no wish of the model leads there.
+    fn with_openings(&self, mut scopes: Vec<AnswerScope>, body: &ApprovalBody) -> Vec<AnswerScope> {
+        let ApprovalBody::Command { sandbox, .. } = body else {
+            return scopes;
+        };
+        if !sandbox.confined || sandbox.read_only || !self.may_open_more() {
+            return scopes;
+        }
+        if sandbox.network != NetworkLevel::Open {
+            scopes.push(AnswerScope::OnceOpenNetwork);
+        }
+        scopes.push(AnswerScope::OnceUnconfined);
+        scopes
+    }
+
+    pub(super) fn may_open_more(&self) -> bool {
+        let config = &self.live.config;
+        config.autonomy != Autonomy::HandsOff && config.role != Role::Plan && config.parent.is_none()
     }
 
     /// What the model wrote in this iteration.

@@ -65,6 +65,9 @@ impl Draft<'_> {
             Op::SetDoneWhen { command } => self.set_done_when(command),
             Op::RemoveRule { rule } => self.remove_rule(&rule),
             Op::LoadRules { rules } => self.load_rules(rules),
+            Op::NoteSetAside { path, back } => {
+                self.note_item(ItemKind::SetAside { path, back });
+            }
         }
     }
 
