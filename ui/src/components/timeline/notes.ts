@@ -1,6 +1,8 @@
 /** Which words, icon and details belong to an item that is no call and no text. */
 import ArrowLeftRight from '@lucide/svelte/icons/arrow-left-right'
 import CircleAlert from '@lucide/svelte/icons/circle-alert'
+import Globe from '@lucide/svelte/icons/globe'
+import ShieldAlert from '@lucide/svelte/icons/shield-alert'
 import Gauge from '@lucide/svelte/icons/gauge'
 import Hourglass from '@lucide/svelte/icons/hourglass'
 import RefreshCw from '@lucide/svelte/icons/refresh-cw'
@@ -103,6 +105,14 @@ export function noteOf({ kind, started, ended }: Item, targetOf: TargetOf): Note
         icon: Undo2,
         details: kind.files.map((file) => ({ text: file.path, fact: notes.undoneFile(file.result) })),
       }
+    case 'host_admitted':
+      return {
+        words: notes.hostAdmitted(kind.host, kind.rule),
+        icon: Globe,
+        details: callDetails([kind.call], targetOf),
+      }
+    case 'set_aside':
+      return { words: notes.setAside(kind.path, kind.back), icon: ShieldAlert, details: [] }
     case 'workflow':
       return {
         words: notes.workflow(kind.title, kind.step, kind.of, kind.end),

@@ -2,7 +2,8 @@
  * What an approval lets reach out: places outside of the project and hosts, and how far the person lets it. What is
  * offered follows from the request alone.
  */
-import type { Access, AnswerScope, ApprovalRequest, Decision, RuleShape } from '$lib/protocol'
+import type { Access, ApprovalRequest, Decision, RuleShape } from '$lib/protocol'
+import { lastingScopes, type LastingScope } from './openings'
 import { folderOf, sameShape } from '$lib/rules/targets'
 
 export type OutsideAccess = Extract<Access, { access: 'outside' }>
@@ -25,7 +26,7 @@ function exactShape(request: ApprovalRequest): RuleShape | undefined {
 
 /** How far a reach may be allowed. */
 export interface GrantOffer {
-  scopes: readonly AnswerScope[]
+  scopes: readonly LastingScope[]
   exact: RuleShape
   /** The folder of an outside file, for scopes beyond once. */
   folder: RuleShape | undefined
@@ -34,15 +35,16 @@ export interface GrantOffer {
 /** The choice on a card for one host or one place outside; other approvals have none. */
 export function grantOffer(request: ApprovalRequest): GrantOffer | undefined {
   const exact = exactShape(request)
-  if (exact === undefined || request.scopes.length < 2) return undefined
+  const scopes = lastingScopes(request)
+  if (exact === undefined || scopes.length < 2) return undefined
   const above = exact.shape === 'outside' && !exact.path.endsWith('/') ? folderOf(exact.path) : undefined
   const folder = exact.shape === 'outside' && above !== undefined ? { ...exact, path: above } : undefined
-  return { scopes: request.scopes, exact, folder }
+  return { scopes, exact, folder }
 }
 
 /** What the person has chosen of it. */
 export interface Grant {
-  scope: AnswerScope
+  scope: LastingScope
   wholeFolder: boolean
 }
 

@@ -1,4 +1,5 @@
 /** The order of the dock: oldest first, but what is dangerous comes before the rest of its iteration. */
+import { lastingScopes } from './openings'
 import type { ApprovalRequest, RiskClass } from '$lib/protocol'
 
 const FIRST: readonly RiskClass[] = ['protected', 'delete', 'outside']
@@ -36,6 +37,6 @@ export const canEdit = (request: ApprovalRequest): boolean =>
 /** Whether a rule may be made from it: never for protected places and sub-agents, else for what may hold longer. */
 export function canRemember(request: ApprovalRequest): boolean {
   if (request.origin !== undefined || request.classes.includes('protected')) return false
-  const wider = request.scopes.some((scope) => scope !== 'once')
+  const wider = lastingScopes(request).some((scope) => scope !== 'once')
   return wider || (request.body.body === 'command' && !request.classes.includes('delete'))
 }

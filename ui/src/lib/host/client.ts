@@ -39,6 +39,8 @@ import type {
   SessionId,
   SessionSnapshot,
   SessionSummary,
+  SetAsideContent,
+  SetAsideEntry,
   Settings,
   TurnId,
   Usage,
@@ -255,6 +257,27 @@ export class Client {
   /** What would be said to a command now; nothing runs. */
   async judgeCommand(project: string, command: string): Promise<Judged> {
     return (await this.#ask({ request: 'judge_command', project, command }, 'judged')).judged
+  }
+
+  /** What was set aside after commands and waits. */
+  async setAside(project: string): Promise<SetAsideEntry[]> {
+    return (await this.#ask({ request: 'set_aside', project }, 'set_aside')).entries
+  }
+
+  async lookAtSetAside(project: string, id: string): Promise<SetAsideContent> {
+    return (await this.#ask({ request: 'look_at_set_aside', project, id }, 'set_aside_content')).content
+  }
+
+  async decideSetAside(decision: {
+    project: string
+    id: string
+    hash: string
+    back: boolean
+    session: SessionId | undefined
+  }): Promise<SetAsideEntry[]> {
+    const { session, ...rest } = decision
+    const of = session === undefined ? {} : { session }
+    return (await this.#ask({ request: 'decide_set_aside', ...rest, ...of }, 'set_aside')).entries
   }
 
   /** What an iteration sent and got, oldest first; empty when it is no longer kept. */

@@ -2,7 +2,8 @@
  * A rule while the person makes it: what it covers, how it answers, for how long. Every change of it asks the core what
  * it would mean; until that is known the rule cannot be kept.
  */
-import type { AnswerScope, ClientError, RuleAnswer, RuleDraft, RulePreview, RuleShape } from '$lib/protocol'
+import type { LastingScope } from '$lib/approvals/openings'
+import type { ClientError, RuleAnswer, RuleDraft, RulePreview, RuleShape } from '$lib/protocol'
 import { hostError } from '$lib/host/host'
 import { chipsAs, chipsOf, chipsOfShape, shapeOf, type Chips } from './chips'
 import type { RuleDoor } from './door'
@@ -10,7 +11,7 @@ import { endOf, endsFor, type EndChoice } from './ends'
 import { sameShape } from './targets'
 
 /** For whom a rule holds; `everywhere` is offered in the settings only. */
-export type FormScope = Exclude<AnswerScope, 'once'> | 'everywhere'
+export type FormScope = Exclude<LastingScope, 'once'> | 'everywhere'
 
 /** So long typing and clicking may go on before the core is asked, in milliseconds. */
 const SETTLE = 150

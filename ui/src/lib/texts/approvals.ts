@@ -14,6 +14,7 @@ import type {
   UndoFact,
   Verb,
 } from '$lib/protocol'
+import type { LastingScope } from '$lib/approvals/openings'
 import { grantOffer, outsideOf, type Grant } from '$lib/approvals/grants'
 import { shownHost } from '$lib/approvals/hosts'
 import { counted, duration, type Piece } from './words'
@@ -219,6 +220,8 @@ export const scopeName: Record<AnswerScope, string> = {
   turn: 'For this turn',
   session: 'For this session',
   project: 'For this project',
+  once_open_network: 'Once, with the network of this computer',
+  once_unconfined: 'Once, without the sandbox',
 }
 
 /** Facts of the sandbox in one line. */
@@ -379,9 +382,37 @@ export const approvals = {
     folder: 'Its folder',
     folderIs: 'Folder and all below it: ',
     scopes: { once: 'Once', turn: 'Turn', session: 'Session', project: 'Project' } satisfies Record<
-      AnswerScope,
+      LastingScope,
       string
     >,
+  },
+
+  openings: {
+    menu: 'More ways to run it once',
+    means: 'For this one run:',
+    once: 'It holds for this run alone and makes no rule. The agent cannot ask for it.',
+    cancel: 'Back',
+    once_open_network: {
+      entry: 'Run once with the network of this computer…',
+      title: 'Run with the network of this computer?',
+      means: [
+        'The command reaches every host, without asking for each one.',
+        'It reaches services on this computer and in your own network too.',
+        'What it sends is not seen by Paddock.',
+        'Files stay confined as before.',
+      ],
+      confirm: 'Run once with open network',
+    },
+    once_unconfined: {
+      entry: 'Run once without the sandbox…',
+      title: 'Run without the sandbox?',
+      means: [
+        'The command can read and change everything that your account can: other projects, keys, settings.',
+        'It reaches every host and every service of this computer.',
+        'What it leaves behind in the project is still looked at; elsewhere it is not.',
+      ],
+      confirm: 'Run once without the sandbox',
+    },
   },
 
   again: {

@@ -1,5 +1,14 @@
 /** Rules in words: what they cover, how they answer, how long they hold; and the pages on which they are made. */
-import type { AnswerScope, Rule, RuleAnswer, RuleEnd, RuleScope, RuleShape, WordShape } from '$lib/protocol'
+import type { LastingScope } from '$lib/approvals/openings'
+import type {
+  ProtectedPlace,
+  Rule,
+  RuleAnswer,
+  RuleEnd,
+  RuleScope,
+  RuleShape,
+  WordShape,
+} from '$lib/protocol'
 import type { EndChoice } from '$lib/rules/ends'
 import { count, counted, duration, listed, moment } from './words'
 
@@ -148,7 +157,7 @@ export const remember = {
 } as const
 
 /** The scopes of an approval in the words of the form. */
-export const formScope = (scope: AnswerScope | 'everywhere'): string =>
+export const formScope = (scope: LastingScope | 'everywhere'): string =>
   scope === 'once' ? 'once' : form.scopes[scope]
 
 export const review = {
@@ -279,6 +288,32 @@ export const presets = {
   revoke: 'Revoke',
   revokeOf: (name: string): string => `Revoke ${name} for this project`,
   belongs: (name: string): string => `This host belongs to ${name}:`,
+} as const
+
+export const setAside = {
+  heading: 'Set aside after commands',
+  lead: 'Files that commands left here and that would have run later outside of the sandbox. Nothing of it runs while it waits.',
+  none: 'Nothing waits.',
+  look: 'Look…',
+  lookAt: (path: string): string => `Look at ${path}`,
+  decided: 'no longer waits',
+  title: (path: string): string => `Set aside: ${path}`,
+  isNew: 'nothing lies there now',
+  replaces: 'would replace what lies there now',
+  executable: 'can be executed',
+  noText: 'no text that could be shown',
+  notKept: 'It was a link or too large, so it was not kept. It can only be thrown away.',
+  places: {
+    git_internals: 'Git runs what stands here by itself. Put it back only when you know what it does.',
+    paddock_settings: 'Paddock takes settings from it.',
+    agent_instructions: 'Agents go by what stands here, also other ones than this.',
+    login_script: 'Shells run what stands here when they start.',
+    secret_file: 'Such files usually hold keys or passwords.',
+    editor_tasks: 'Editors run what stands here when the project is opened.',
+  } satisfies Record<ProtectedPlace, string>,
+  later: 'Decide later',
+  discard: 'Throw away',
+  back: 'Put back as shown',
 } as const
 
 export const grants = {

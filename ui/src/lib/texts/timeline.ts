@@ -324,6 +324,15 @@ export const notes = {
     tone: 'neutral',
     title: `${redo ? 'Done again' : 'Undone'}: ${counted(files, 'file', 'files')}`,
   }),
+  hostAdmitted: (host: string, rule: string): NoteWords => ({
+    tone: 'neutral',
+    title: `Connected to ${host} without asking`,
+    text: `Allowed by the rule “${rule}”`,
+  }),
+  setAside: (path: string, back: boolean): NoteWords => ({
+    tone: 'neutral',
+    title: back ? `You put ${path} back` : `You threw away what was set aside: ${path}`,
+  }),
   workflow: (title: string, step: number, of: number, end: WorkflowEnd | undefined): NoteWords => ({
     tone: end === 'failed' ? 'danger' : 'neutral',
     title: `Workflow ${title}: ${workflowState(step, of, end)}`,

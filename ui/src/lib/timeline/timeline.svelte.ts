@@ -22,6 +22,7 @@ import type {
 } from '$lib/protocol'
 import type { Client } from '$lib/host/client'
 import { hostError, type Attachment } from '$lib/host/host'
+import { setAsideDoor, type SetAsideDoor } from '$lib/fence/setAside'
 import { ruleDoor, type RuleDoor } from '$lib/rules/door'
 import { fold, fromSnapshot, itemById, prepend, type Live, type TimelineState } from './reduce'
 import { isOfSession } from './session'
@@ -200,6 +201,13 @@ export class OpenSession {
   readonly rulesOfProject: RuleDoor = ruleDoor(
     () => this.#client,
     () => this.config?.project ?? '',
+  )
+
+  /** What was set aside after commands of the project. */
+  readonly setAside: SetAsideDoor = setAsideDoor(
+    () => this.#client,
+    () => this.config?.project ?? '',
+    () => this.id,
   )
 
   /** Takes a rule back, wherever it is kept; what has started goes on. */
