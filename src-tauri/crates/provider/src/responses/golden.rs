@@ -189,6 +189,9 @@ fn whole_requests() {
     }
     .into();
     insta::assert_snapshot!("with_images_unseen", outline(&written(&seen)).join("\n"));
+    seen.facts = ModelFacts::default().into();
+    seen.format = CallFormat::Json;
+    insta::assert_snapshot!("with_images_in_a_dialect", outline(&written(&seen)).join("\n"));
 
     for (name, format) in [("json", CallFormat::Json), ("xml", CallFormat::Xml)] {
         let mut request = request(history());

@@ -85,14 +85,7 @@ impl HistoryWriter<'_> {
         let mut out = Vec::with_capacity(request.messages.len());
         match request.format {
             CallFormat::Native => self.native(request, &mut out),
-            CallFormat::Json | CallFormat::Xml => {
-                for (speaker, text) in conversation(&request.messages, request.format) {
-                    match speaker {
-                        Speaker::User => self.user(vec![input_text(text)], &mut out),
-                        Speaker::Agent => self.answer(text.into(), &mut out),
-                    }
-                }
-            }
+            CallFormat::Json | CallFormat::Xml => self.dialect(request, &mut out),
         }
         if out.is_empty() {
             self.user(vec![input_text(NOTHING_SAID)], &mut out);
@@ -126,6 +119,51 @@ impl HistoryWriter<'_> {
                 Message::Results { .. } => {}
             }
         }
+    }
+
+    /// Calls and results as texts; images stand after the message that they belong to.
+    fn dialect<'a>(&mut self, request: &'a ModelRequest, out: &mut Vec<InputItem<'a>>) {
+        let mut rest = request.messages.as_slice();
+        while !rest.is_empty() {
+            let length = match rest {
+                [Message::Agent { .. }, Message::Results { .. }, ..] => 2,
+                _ => 1,
+            };
+            let (now, later) = rest.split_at(length);
+            for (speaker, text) in conversation(now, request.format) {
+                match speaker {
+                    Speaker::User => self.user(vec![input_text(text)], out),
+                    Speaker::Agent => self.answer(text.into(), out),
+                }
+            }
+            let images = match now {
+                [Message::User { images, .. }] => images.iter().map(|image| self.image(image)).collect(),
+                [Message::Agent { parts }, Message::Results { results }] => {
+                    let calls = parts.iter().filter_map(|part| match part {
+                        AgentPart::Call { id, .. } => Some(id.as_str()),
+                        _ => None,
+                    });
+                    let results = results_of(&calls.collect::<Vec<_>>(), results);
+                    let results = results.into_iter().flatten();
+                    results
+                        .flat_map(|result| self.result_images(&result.name, result))
+                        .collect()
+                }
+                _ => Vec::new(),
+            };
+            self.user(images, out);
+            rest = later;
+        }
+    }
+
+    /// The images of a result, after a line that says whose they are.
+    fn result_images<'a>(&mut self, whose: &str, result: &CallResult) -> Vec<Part<'a>> {
+        if result.images.is_empty() {
+            return Vec::new();
+        }
+        let mut parts = vec![input_text(format!("Images of the result of {whose}:"))];
+        parts.extend(result.images.iter().map(|image| self.image(image)));
+        parts
     }
 
     /// One image, or its name for a model that does not see or whose server refused it.
@@ -255,10 +293,8 @@ impl HistoryWriter<'_> {
         let ids: Vec<&str> = asked.iter().map(|(id, ..)| *id).collect();
         let mut images = Vec::new();
         for ((_, name, call_id), result) in asked.iter().zip(results_of(&ids, results)) {
-            let shown = result.map_or(&[][..], |result| &result.images);
-            if !shown.is_empty() {
-                images.push(input_text(format!("Images of the result of {name} ({call_id}):")));
-                images.extend(shown.iter().map(|image| self.image(image)));
+            if let Some(result) = result {
+                images.extend(self.result_images(&format!("{name} ({call_id})"), result));
             }
             out.push(InputItem::FunctionCallOutput {
                 call_id: call_id.clone(),

@@ -54,7 +54,8 @@ pub(crate) fn result_text(result: Option<&CallResult>) -> &str {
     }
 }
 
-/// What stands in the place of an image for a model that does not see.
+/// What stands in the place of an image for a model that does not see. One line, whatever the name is.
 pub(crate) fn image_placeholder(image: &Image) -> String {
-    format!("[Image {}: this model does not see images]", image.name.trim())
+    let name = image.name.replace(char::is_control, " ");
+    format!("[Image {}: this model does not see images]", name.trim())
 }
