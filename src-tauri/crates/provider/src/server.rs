@@ -211,9 +211,16 @@ impl Server {
         let mut reader = AnswerReader::new(decoder);
         let status = incoming.status;
         match self.feed(&mut reader, incoming, recording, on_event).await {
-            Ok(()) => reader
-                .finish(&self.id, &request.model, request_bytes, on_event)
-                .map_err(|failure| self.read_error(status, failure)),
+            Ok(()) => {
+                let spent = reader.spent(request_bytes);
+                let answer = reader.finish(&self.id, &request.model, request_bytes, on_event);
+                answer.map_err(|failure| {
+                    let is_page = matches!(failure, ReadFailure::WebPage(_));
+                    let mut error = self.read_error(status, failure);
+                    error.spent = spent.filter(|_| !is_page);
+                    error
+                })
+            }
             Err(mut error) => {
                 error.spent = reader.spent(request_bytes);
                 Err(error)

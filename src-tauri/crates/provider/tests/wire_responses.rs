@@ -207,6 +207,11 @@ async fn a_cut_stream_is_a_failure_that_may_be_retried_and_has_cost_something() 
             error.retryable && error.message.contains("broke off"),
             "{error:?}"
         );
+        let spent = error.spent.unwrap();
+        assert!(
+            spent.estimated && spent.input > 0 && spent.output > 0,
+            "{spent:?}"
+        );
     }
 }
 
