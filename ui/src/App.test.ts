@@ -50,8 +50,8 @@ describe('an open session', () => {
   test('lists the changes of the turn and asks the core to undo one', async () => {
     await show('finished')
     const panel = within(await screen.findByRole('complementary'))
-    await fireEvent.click(panel.getByRole('button', { name: /login\.ts/ }))
-    await fireEvent.click(panel.getByRole('button', { name: /Undo the change of src\/login.ts/ }))
+    await fireEvent.click(await panel.findByRole('button', { name: /login\.ts/ }))
+    await fireEvent.click(await panel.findByRole('button', { name: /Undo the change of src\/login.ts/ }))
     expect(host.requests).toContainEqual({
       request: 'submit',
       session: 's-login',

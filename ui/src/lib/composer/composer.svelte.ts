@@ -122,6 +122,31 @@ export class Composer {
     if (length > 0) this.at = (this.at + by + length) % length
   }
 
+  /** A key while the command menu is open; answers whether it was one of the menu's. */
+  menuKey(key: string): boolean {
+    const chosen = this.entries[this.at]
+    if (chosen === undefined) return false
+    switch (key) {
+      case 'ArrowDown':
+        this.move(1)
+        return true
+      case 'ArrowUp':
+        this.move(-1)
+        return true
+      case 'Escape':
+        this.closeMenu()
+        return true
+      case 'Tab':
+        this.text = `/${typeof chosen === 'string' ? chosen : chosen.name}`
+        return true
+      case 'Enter':
+        void this.choose(chosen)
+        return true
+      default:
+        return false
+    }
+  }
+
   /** Sends what stands in the field, or runs it when it is a command. */
   async send(mode = this.mode): Promise<void> {
     if (this.empty || this.sending || this.tray?.busy === true) return
