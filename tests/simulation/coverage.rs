@@ -266,6 +266,8 @@ fn effect_name(value: &Effect) -> &'static str {
 
 /// What the checks themselves saw happen: ways that no event has a name for.
 const BRANCHES: &[&str] = &[
+    "money: a large request that was agreed to",
+    "money: an answer is bounded",
     "ask: allowed by the person",
     "ask: refused by the person",
     "ask: allowed by a rule at once",

@@ -65,7 +65,7 @@ pub fn ending(dice: &mut Dice, mood: Mood, tools: bool, bound: Bound) -> Result<
         ];
         let kind = kinds[dice.below(if mood == Mood::Shaky { 3 } else { 4 })];
         let mut error = ModelError::new(kind, "no");
-        error.spent = dice.chance(30).then(|| usage(dice, bound));
+        error.spent = dice.chance(30).then(|| Box::new(usage(dice, bound)));
         return Err(error);
     }
     let mut parts = Vec::new();

@@ -484,5 +484,7 @@ fn config(dice: &mut Dice, mood: Mood) -> SessionConfig {
         parent: None,
         demo: false,
         budget: budget(dice),
-        facts: facts(dice), small: None, }
+        facts: facts(dice),
+        small: None,
+    }
 }

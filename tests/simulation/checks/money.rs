@@ -119,11 +119,11 @@ impl Checks {
         if config.facts.cost == ModelCost::Free {
             return;
         }
+        let most = most(&config.facts.cost, estimate);
         for (kind, spent, allowed) in self.caps() {
             assert!(
-                spent < allowed && spent + estimate.cost.0 <= allowed,
-                "{kind:?}: a request for {:?} is sent after {spent} of {allowed}",
-                estimate.cost
+                spent < allowed && spent + most <= allowed,
+                "{kind:?}: a request for {most} is sent after {spent} of {allowed}"
             );
         }
         let left = self
@@ -138,7 +138,7 @@ impl Checks {
         };
         let cost = estimate.cost.0;
         assert!(
-            cost * 4 <= left || cost <= self.money.agreed,
+            cost * 4 <= left || cost <= self.money.agreed + self.money.agreed / 4,
             "a request for {cost} of {left} is sent without a question"
         );
         self.see_if(cost * 4 > left, "money: a large request that was agreed to");
@@ -151,7 +151,7 @@ impl Checks {
         };
         self.see_if(longest.is_some(), "money: an answer is bounded");
         let whole = Usage {
-            output: longest.unwrap_or(LONG),
+            output: longest.or(config.facts.output).unwrap_or(LONG),
             ..estimate
         };
         let tokens = self.turn.as_ref().and_then(|turn| turn.token_limit);
@@ -160,12 +160,12 @@ impl Checks {
             longest == Some(1) || tokens.is_none_or(|cap| used <= cap),
             "an answer of {longest:?} may pass the token cap"
         );
-        let ModelCost::PerMillion { price } = &config.facts.cost else {
+        if config.facts.cost == ModelCost::Free {
             return;
-        };
+        }
         for (kind, spent, allowed) in self.caps() {
             assert!(
-                longest == Some(1) || spent + price.of(&whole).0 <= allowed + 1,
+                longest == Some(1) || spent + most(&config.facts.cost, &whole) <= allowed + 1,
                 "{kind:?}: an answer of {longest:?} may pass {allowed} after {spent}"
             );
         }
@@ -212,5 +212,20 @@ impl Checks {
                 "{kind:?}: {spent} of {allowed} are spent"
             );
         }
+    }
+}
+
+/// Without any help of the provider's cache.
+fn most(cost: &ModelCost, usage: &Usage) -> u64 {
+    match cost {
+        ModelCost::PerMillion { price } => {
+            let whole = Usage {
+                input: usage.input + usage.cached,
+                cached: 0,
+                ..*usage
+            };
+            price.of(&whole).0
+        }
+        ModelCost::Unknown | ModelCost::Free => 0,
     }
 }

@@ -49,7 +49,7 @@ pub enum Request {
     },
     Settings,
     SaveSettings {
-        settings: Settings,
+        settings: Box<Settings>,
     },
     /// Answered with [`Reply::Key`]. The key goes to the keyring and is never sent back.
     SetKey {
@@ -225,7 +225,7 @@ pub enum Reply {
     },
     Accepted,
     Settings {
-        settings: Settings,
+        settings: Box<Settings>,
     },
     Key {
         key: KeyState,
@@ -252,7 +252,7 @@ pub enum Reply {
         links: Vec<LinkTest>,
     },
     ModelTest {
-        test: ModelTest,
+        test: Box<ModelTest>,
     },
     Presets {
         presets: Vec<ProviderPreset>,

@@ -121,7 +121,7 @@ pub struct ModelError {
     /// Tokens that the failed attempt has used, as far as its server told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
-    pub spent: Option<Usage>,
+    pub spent: Option<Box<Usage>>,
     /// Whether the same request may be sent again without anyone deciding.
     pub retryable: bool,
 }

@@ -71,6 +71,10 @@ pub enum EventMsg {
         finish: FinishReason,
         /// Time to the first byte of the answer.
         first_byte: Millis,
+        /// The parts of the answer in the model's own order, where their items stand in another one.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<ItemId>>", optional))]
+        order: Vec<ItemId>,
     },
     ItemStarted {
         item: Item,

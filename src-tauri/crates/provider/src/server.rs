@@ -217,12 +217,12 @@ impl Server {
                 answer.map_err(|failure| {
                     let is_page = matches!(failure, ReadFailure::WebPage(_));
                     let mut error = self.read_error(status, failure);
-                    error.spent = spent.filter(|_| !is_page);
+                    error.spent = spent.filter(|_| !is_page).map(Box::new);
                     error
                 })
             }
             Err(mut error) => {
-                error.spent = reader.spent(request_bytes);
+                error.spent = reader.spent(request_bytes).map(Box::new);
                 Err(error)
             }
         }

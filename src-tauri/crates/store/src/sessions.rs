@@ -115,7 +115,9 @@ fn from_log(home: &Home, session: &SessionId, folder: &Path) -> Option<SessionSu
             EventMsg::TurnStarted { .. } => summary.iteration = 0,
             EventMsg::TurnChanged { status, .. } => summary.status = Some(status),
             EventMsg::IterationStarted { iteration, .. } => summary.iteration = iteration,
-            EventMsg::IterationAnswered { usage, .. } => summary.usage.add(&usage),
+            EventMsg::IterationAnswered { usage, .. }
+            | EventMsg::AttemptLost { usage, .. }
+            | EventMsg::SubAgentUsed { usage, .. } => summary.usage.add(&usage),
             _ => {}
         }
     }

@@ -54,7 +54,11 @@ estimate?: Usage, } | { "type": "attempt_lost", turn: TurnId, iteration: number,
 /**
  * Time to the first byte of the answer.
  */
-first_byte: Millis, } | { "type": "item_started", item: Item, } | { "type": "item_updated", item: Item, } | { "type": "item_completed", item: Item, } | { "type": "item_delta", item: ItemId, channel: DeltaChannel, 
+first_byte: Millis, 
+/**
+ * The parts of the answer in the model's own order, where their items stand in another one.
+ */
+order?: Array<ItemId>, } | { "type": "item_started", item: Item, } | { "type": "item_updated", item: Item, } | { "type": "item_completed", item: Item, } | { "type": "item_delta", item: ItemId, channel: DeltaChannel, 
 /**
  * Length in UTF-16 units of what came before on this channel in this item: a gap can be seen.
  */

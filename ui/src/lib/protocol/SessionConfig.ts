@@ -9,6 +9,7 @@ import type { ModelFacts } from "./ModelFacts";
 import type { OwnRole } from "./OwnRole";
 import type { ParentCall } from "./ParentCall";
 import type { Role } from "./Role";
+import type { SmallModel } from "./SmallModel";
 
 /**
  * What a session is set to. Changes replace the whole.
@@ -34,6 +35,10 @@ own_role?: OwnRole,
  * The model to go on with when this one fails.
  */
 fallback?: Fallback, 
+/**
+ * The model of sub-agents; absent = the session's own.
+ */
+small?: SmallModel, 
 /**
  * A command that has to succeed before a turn that changed something is done.
  */

@@ -131,6 +131,7 @@ export type * from "./SetAsideContent";
 export type * from "./SetAsideEntry";
 export type * from "./SetAsideFile";
 export type * from "./Settings";
+export type * from "./SmallModel";
 export type * from "./SourceUsage";
 export type * from "./Spread";
 export type * from "./SubAgent";

@@ -198,7 +198,7 @@ pub fn resuming(snapshot: &SessionSnapshot, wish: &Wish) -> Result<Option<Op>, F
 pub fn resume_line(session: &SessionId, arguments: &Arguments, end: &End) -> String {
     let mut line = format!("paddock run --resume {session}");
     if arguments.has("--base-url") {
-        for flag in ["--provider", "--base-url", "--model", "--key-env"] {
+        for flag in ["--provider", "--base-url", "--protocol", "--model", "--key-env"] {
             if let Some(value) = arguments.value(flag) {
                 line.push_str(&format!(" {flag} {}", quoted(value)));
             }

@@ -3,6 +3,7 @@
 use super::Paddock;
 use crate::session::actor::now;
 use paddock_protocol::*;
+use paddock_provider::CertificateFacts;
 use paddock_sandbox::{Confinement, StateDir, Tier};
 use std::path::Path;
 
@@ -28,6 +29,9 @@ impl Paddock {
         });
         let mut items = tried.await.unwrap_or_default();
         items.insert(items.len().min(1), keyring_item(keyring));
+        let network = self.inner.providers.network();
+        items.push(certificates(network.extra_certificates().await));
+        items.extend(paddock_provider::test_proxy(network).await.map(proxy));
         Reply::Health { items }
     }
 }
@@ -82,6 +86,30 @@ fn item(key: &str, state: HealthState, says: String, remedy: Option<&str>) -> He
         trials: Vec::new(),
         tested: now(),
     }
+}
+
+fn certificates(extra: Result<Vec<CertificateFacts>, ClientError>) -> HealthItem {
+    let says = match extra {
+        Ok(extra) if extra.is_empty() => "The system's certificates are trusted.".to_owned(),
+        Ok(extra) => {
+            let names: Vec<String> = extra.iter().map(|one| one.name.clone()).collect();
+            format!("The system's certificates are trusted, and {}.", names.join(", "))
+        }
+        Err(error) => {
+            let remedy = error.hint.unwrap_or_default();
+            return item("certificates", HealthState::Bad, error.message, Some(&remedy));
+        }
+    };
+    item("certificates", HealthState::Good, says, None)
+}
+
+fn proxy(tried: LinkTest) -> HealthItem {
+    let state = match tried.state {
+        LinkState::Good => HealthState::Good,
+        LinkState::Warning | LinkState::NotTried => HealthState::Warning,
+        LinkState::Bad => HealthState::Bad,
+    };
+    item("proxy", state, tried.says, tried.remedy.as_deref())
 }
 
 fn keyring_item(state: KeyState) -> HealthItem {

@@ -157,33 +157,22 @@ impl Paddock {
                 Ok(Reply::Accepted)
             }
             Request::Settings => Ok(Reply::Settings {
-                settings: self.settings(),
+                settings: Box::new(self.settings()),
             }),
-            Request::SaveSettings { settings } => self.save_settings(settings),
+            Request::SaveSettings { settings } => self.save_settings(*settings).await,
             Request::SetKey { provider, key } => self.set_key(provider, key).await,
-            Request::ForgetKey { provider } => {
-                let forgotten = self.inner.providers.keys().forget(&provider).await;
-                self.inner.providers.key_changed(&provider);
-                forgotten.map_err(|error| ClientError::new(ErrorCode::Keyring, error.to_string()))?;
-                Ok(Reply::Key {
-                    key: self.inner.providers.key_state(&provider).await,
-                })
-            }
+            Request::ForgetKey { provider } => self.forget_key(&provider).await,
             Request::KeyState { provider } => Ok(Reply::Key {
                 key: self.inner.providers.key_state(&provider).await,
             }),
-            Request::Models { provider } => self.models(provider).await,
-            Request::TestConnection { provider } => Ok(self.test_connection(&provider).await),
-            Request::TestModel { model } => self.test_model(model).await,
-            Request::Presets => Ok(Reply::Presets {
-                presets: paddock_provider::presets(),
-            }),
-            Request::FindServers => Ok(Reply::Servers {
-                servers: paddock_provider::find_local_servers().await,
-            }),
+            request @ (Request::Models { .. }
+            | Request::TestConnection { .. }
+            | Request::TestModel { .. }
+            | Request::Presets
+            | Request::FindServers
+            | Request::Spending) => self.about_models(request).await,
             Request::AddAttachment { session, name, data } => self.add_attachment(&session, &name, &data),
             Request::AttachmentData { session, attachment } => self.attachment_data(&session, &attachment),
-            Request::Spending => self.spending().await,
             Request::Metrics { query } => self.metrics(query).await,
             Request::Health => Ok(self.health().await),
             Request::Raw {

@@ -10,8 +10,23 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 impl Paddock {
+    pub(super) async fn about_models(&self, request: Request) -> Result<Reply, ClientError> {
+        match request {
+            Request::Models { provider } => self.models(provider).await,
+            Request::TestConnection { provider } => Ok(self.test_connection(&provider).await),
+            Request::TestModel { model } => self.test_model(model).await,
+            Request::FindServers => Ok(Reply::Servers {
+                servers: paddock_provider::find_local_servers().await,
+            }),
+            Request::Spending => self.spending().await,
+            _ => Ok(Reply::Presets {
+                presets: paddock_provider::presets(),
+            }),
+        }
+    }
+
     /// The models of a server; what the person corrected counts.
-    pub(super) async fn models(&self, provider: ProviderId) -> Result<Reply, ClientError> {
+    async fn models(&self, provider: ProviderId) -> Result<Reply, ClientError> {
         let listed = self.inner.providers.list(&provider).await.map_err(model_error)?;
         let models = listed.into_iter().map(|entry| {
             let choice = ModelChoice {
@@ -79,7 +94,7 @@ impl Paddock {
     }
 
     /// Tries what a model can do, and keeps the call format that it handles best.
-    pub(super) async fn test_model(&self, model: ModelChoice) -> Result<Reply, ClientError> {
+    async fn test_model(&self, model: ModelChoice) -> Result<Reply, ClientError> {
         self.known_model(&model)?;
         // What the server tells of the window is worth more than the catalogue's word.
         let _ = self.inner.providers.list(&model.provider).await;
@@ -90,11 +105,11 @@ impl Paddock {
         if let Some(format) = test.format {
             self.keep_format(&test.model, format)?;
         }
-        Ok(Reply::ModelTest { test })
+        Ok(Reply::ModelTest { test: Box::new(test) })
     }
 
     /// The way to a provider, link by link; at its end the key and what models there are.
-    pub(super) async fn test_connection(&self, provider: &ProviderId) -> Reply {
+    async fn test_connection(&self, provider: &ProviderId) -> Reply {
         let providers = &self.inner.providers;
         let mut links = match providers
             .config(provider)
@@ -140,7 +155,7 @@ impl Paddock {
     }
 
     /// What all sessions have spent today.
-    pub(super) async fn spending(&self) -> Result<Reply, ClientError> {
+    async fn spending(&self) -> Result<Reply, ClientError> {
         let ledger = self.inner.ledger.clone();
         let today = self.read_records(move |home| ledger.today(home)).await?;
         Ok(Reply::Spending { today })

@@ -26,7 +26,7 @@ impl Paddock {
             settings.recent_projects.retain(|recent| *recent != project.path);
             settings.recent_projects.insert(0, project.path.clone());
             settings.recent_projects.truncate(RECENT_PROJECTS);
-            self.save_settings(settings)?;
+            self.keep_settings(settings)?;
         }
         Ok(Reply::Project { project })
     }

@@ -7,7 +7,7 @@ use paddock_protocol::*;
 use std::sync::PoisonError;
 
 impl Paddock {
-    pub(super) fn save_settings(&self, settings: Settings) -> Result<Reply, ClientError> {
+    pub(super) async fn save_settings(&self, settings: Settings) -> Result<Reply, ClientError> {
         for provider in settings
             .providers
             .iter()
@@ -22,12 +22,21 @@ impl Paddock {
             )
             .hint("Give another number."));
         }
-        paddock_provider::NetworkConfig::of(&settings.network)?;
+        paddock_provider::NetworkConfig::of(&settings.network)?
+            .certificates()
+            .await?;
+        self.keep_settings(settings)
+    }
+
+    /// Settings that were checked.
+    pub(super) fn keep_settings(&self, settings: Settings) -> Result<Reply, ClientError> {
         paddock_store::settings::save(&self.inner.home, &settings).map_err(storage)?;
         self.inner.providers.network().apply(&settings.network)?;
         self.inner.providers.configure(settings.providers.clone());
         *self.inner.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings.clone();
-        Ok(Reply::Settings { settings })
+        Ok(Reply::Settings {
+            settings: Box::new(settings),
+        })
     }
 
     pub(super) async fn set_key(&self, provider: ProviderId, key: String) -> Result<Reply, ClientError> {
@@ -44,6 +53,15 @@ impl Paddock {
             .await;
         self.inner.providers.key_changed(&provider);
         Ok(Reply::Key { key: state })
+    }
+
+    pub(super) async fn forget_key(&self, provider: &ProviderId) -> Result<Reply, ClientError> {
+        let forgotten = self.inner.providers.keys().forget(provider).await;
+        self.inner.providers.key_changed(provider);
+        forgotten.map_err(|error| ClientError::new(ErrorCode::Keyring, error.to_string()))?;
+        Ok(Reply::Key {
+            key: self.inner.providers.key_state(provider).await,
+        })
     }
 }
 

@@ -65,7 +65,8 @@ impl Messages<'_> {
 /// What one iteration adds to the history.
 #[derive(Default)]
 struct Group<'a> {
-    parts: Vec<AgentPart>,
+    /// With the items they come from.
+    parts: Vec<(ItemId, AgentPart)>,
     stopped_text: Option<&'a str>,
     results: Vec<CallResult>,
     /// Told to the model after the results.
@@ -131,7 +132,10 @@ fn turn_messages(
         let Some(group) = groups.remove(&iteration) else {
             continue;
         };
-        let mut parts = group.parts;
+        let mut of_items = group.parts;
+        let place = |id: &ItemId| record.order.iter().position(|other| other == id);
+        of_items.sort_by_key(|(id, _)| place(id));
+        let mut parts: Vec<AgentPart> = of_items.into_iter().map(|(_, part)| part).collect();
         if !record.answered {
             parts.clear();
             if let Some(text) = group.stopped_text.filter(|_| stopped) {
@@ -162,14 +166,17 @@ fn turn_messages(
 fn add<'a>(group: &mut Group<'a>, item: &'a Item, messages: &Messages<'_>) {
     match &item.kind {
         ItemKind::AgentText { text } if item.status == ItemStatus::Done => {
-            group.parts.push(AgentPart::Text { text: text.clone() });
+            group
+                .parts
+                .push((item.id, AgentPart::Text { text: text.clone() }));
         }
         ItemKind::AgentText { text } if !text.trim().is_empty() => group.stopped_text = Some(text),
         ItemKind::Reasoning { text, opaque } if item.status == ItemStatus::Done => {
-            group.parts.push(AgentPart::Reasoning {
+            let part = AgentPart::Reasoning {
                 text: text.clone(),
                 opaque: opaque.clone(),
-            });
+            };
+            group.parts.push((item.id, part));
         }
         ItemKind::Call(call) if call.check.is_some() => {
             let told = call.check.and_then(|check| words::check(call, check));
@@ -182,11 +189,12 @@ fn add<'a>(group: &mut Group<'a>, item: &'a Item, messages: &Messages<'_>) {
             } else {
                 call.server_id.clone()
             };
-            group.parts.push(AgentPart::Call {
+            let part = AgentPart::Call {
                 id: id.clone(),
                 name: call.tool.clone(),
                 arguments: call.arguments.clone(),
-            });
+            };
+            group.parts.push((item.id, part));
             group.results.push(CallResult {
                 id,
                 name: call.tool.clone(),

@@ -22,11 +22,13 @@ pub struct SessionState {
 }
 
 /// What a later request must know of an iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IterationRecord {
     pub limit: u32,
     pub finishing: bool,
     pub answered: bool,
+    /// The model's order of the answer's parts, where the items stand in another one.
+    pub order: Vec<ItemId>,
 }
 
 #[derive(Clone, Debug)]
@@ -214,12 +216,19 @@ impl SessionState {
                     limit: *limit,
                     finishing: *finishing,
                     answered: false,
+                    order: Vec::new(),
                 };
                 self.iterations.insert((*turn, *iteration), record);
             }
-            EventMsg::IterationAnswered { turn, iteration, .. } => {
+            EventMsg::IterationAnswered {
+                turn,
+                iteration,
+                order,
+                ..
+            } => {
                 if let Some(record) = self.iterations.get_mut(&(*turn, *iteration)) {
                     record.answered = true;
+                    record.order.clone_from(order);
                 }
             }
             EventMsg::ItemStarted { item }
@@ -315,13 +324,7 @@ impl Live {
     pub fn apply(&mut self, at: Timestamp, msg: &EventMsg) {
         match msg {
             EventMsg::SessionCreated { config, .. } | EventMsg::SessionChanged { config } => {
-                if self.config.limits.session_tokens != config.limits.session_tokens {
-                    self.raised_tokens = None;
-                }
-                if self.config.budget != config.budget {
-                    (self.raised_money, self.raised_day) = (None, None);
-                }
-                self.config = Arc::new(config.clone());
+                self.set_up(config);
             }
             EventMsg::TurnStarted {
                 turn,
@@ -368,21 +371,7 @@ impl Live {
                     Arc::make_mut(approval).from_before_restart = true;
                 }
             }
-            EventMsg::LimitChanged {
-                limit: LimitKind::SessionTokens,
-                allowed,
-                ..
-            } => self.raised_tokens = Some(*allowed),
-            EventMsg::LimitChanged {
-                limit: LimitKind::SessionMoney,
-                allowed,
-                ..
-            } => self.raised_money = Some(*allowed),
-            EventMsg::LimitChanged {
-                limit: LimitKind::DayMoney,
-                allowed,
-                ..
-            } => self.raised_day = Some(*allowed),
+            EventMsg::LimitChanged { limit, allowed, .. } => self.raise(*limit, *allowed),
             EventMsg::RuleAdded { rule } => Arc::make_mut(&mut self.rules).push(rule.clone()),
             EventMsg::RuleRemoved { rule } => Arc::make_mut(&mut self.rules).retain(|kept| kept.id != *rule),
             EventMsg::RulesLoaded { rules } => {
@@ -429,6 +418,26 @@ impl Live {
         }
         if let EventMsg::ApprovalResolved { approval, .. } = msg {
             self.approvals.retain(|a| a.id != *approval);
+        }
+    }
+
+    fn set_up(&mut self, config: &SessionConfig) {
+        if self.config.limits.session_tokens != config.limits.session_tokens {
+            self.raised_tokens = None;
+        }
+        if self.config.budget != config.budget {
+            (self.raised_money, self.raised_day) = (None, None);
+        }
+        self.config = Arc::new(config.clone());
+    }
+
+    fn raise(&mut self, limit: LimitKind, allowed: u64) {
+        match limit {
+            LimitKind::SessionTokens => self.raised_tokens = Some(allowed),
+            LimitKind::SessionMoney => self.raised_money = Some(allowed),
+            LimitKind::DayMoney => self.raised_day = Some(allowed),
+            // Of the turn alone.
+            LimitKind::Iterations | LimitKind::ActiveTime | LimitKind::TurnMoney => {}
         }
     }
 

@@ -100,7 +100,9 @@ impl Hearing {
                 None
             }
             EventMsg::TurnChanged { status, .. } if !status.is_final() => Some(self.progress(status.clone())),
-            EventMsg::IterationAnswered { usage, .. } => Some(SubReport::Used { usage: *usage }),
+            EventMsg::IterationAnswered { usage, .. } | EventMsg::AttemptLost { usage, .. } => {
+                Some(SubReport::Used { usage: *usage })
+            }
             EventMsg::ApprovalRequested { approval } => Some(SubReport::Asked {
                 approval: approval.clone(),
             }),

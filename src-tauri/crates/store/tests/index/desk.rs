@@ -135,8 +135,7 @@ impl Log {
             iteration: self.iteration,
             usage,
             finish: FinishReason::Calls,
-            first_byte: Millis(5),
-        });
+            first_byte: Millis(5), order: Vec::new(), });
     }
 
     pub fn item(&mut self, kind: ItemKind) -> ItemId {

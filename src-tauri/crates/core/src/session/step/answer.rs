@@ -165,21 +165,28 @@ impl Draft<'_> {
         let mut calls = 0_u32;
         let mut has_text = false;
         let mut seen: Vec<ItemId> = Vec::new();
+        let mut order: Vec<ItemId> = Vec::new();
         let mut asked: Vec<Asked> = Vec::new();
         for part in answer.parts {
             match part {
                 AnswerPart::Text(text) if text.trim().is_empty() => {}
                 AnswerPart::Text(text) => {
                     has_text = true;
-                    seen.push(self.settle_text(&seen, text, None, false));
+                    let item = self.settle_text(&seen, text, None, false);
+                    seen.push(item);
+                    order.push(item);
                 }
                 AnswerPart::Reasoning { text, opaque } => {
-                    seen.push(self.settle_text(&seen, text, opaque, true));
+                    let item = self.settle_text(&seen, text, opaque, true);
+                    seen.push(item);
+                    order.push(item);
                 }
                 AnswerPart::Call(_) if finishing => {}
                 AnswerPart::Call(call) => {
                     calls += 1;
-                    asked.push(self.settle_call(ticket, calls, call));
+                    let call = self.settle_call(ticket, calls, call);
+                    order.push(call.item);
+                    asked.push(call);
                 }
             }
         }
@@ -192,6 +199,7 @@ impl Draft<'_> {
             usage: self.priced(answer.usage),
             finish,
             first_byte,
+            order: if order.is_sorted() { Vec::new() } else { order },
         });
         for call in asked {
             self.refuse_unreadable(call);
@@ -209,6 +217,25 @@ impl Draft<'_> {
         if finishing {
             self.end_turn(TurnEnd::Completed);
             return;
+        }
+        match finish {
+            // Asked as it stands, the model goes on.
+            FinishReason::Unfinished => {
+                self.advance();
+                return;
+            }
+            FinishReason::Blocked => {
+                let error = ModelError::new(ModelErrorKind::Blocked, "The provider blocked the answer.")
+                    .with_hint("Say it in another way, or use another model.");
+                self.note_item(ItemKind::Error { error: error.clone() });
+                if has_text {
+                    self.complete_turn();
+                } else {
+                    self.pause(PauseCause::Model { error });
+                }
+                return;
+            }
+            _ => {}
         }
         let problem = match (has_text, finish) {
             (false, _) => Some(words::EMPTY_ANSWER),

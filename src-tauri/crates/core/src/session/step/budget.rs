@@ -25,11 +25,11 @@ impl Draft<'_> {
     /// What a request that is sent now would use.
     pub(super) fn expected(&self) -> Usage {
         let context = &self.live.context;
-        let added = match context.known {
-            0 => context.added_bytes + u64::from(self.around.preamble_bytes),
-            _ => context.added_bytes,
+        let preamble = match context.known {
+            0 => u64::from(self.around.preamble_bytes),
+            _ => 0,
         };
-        let added = tokens(added);
+        let added = tokens(context.added_bytes + self.waiting_bytes() + preamble);
         let (input, cached) = match context.is_cached {
             true => (added, context.known),
             false => (added.saturating_add(context.known), 0),
@@ -46,6 +46,15 @@ impl Draft<'_> {
             ..Usage::default()
         };
         self.live.config.facts.cost.price(usage)
+    }
+
+    /// Messages of the person that go with the next request.
+    fn waiting_bytes(&self) -> u64 {
+        let texts = self.live.open.iter().filter_map(|open| match &open.item.kind {
+            ItemKind::UserMessage { text, .. } => Some(text.len() as u64),
+            _ => None,
+        });
+        texts.sum()
     }
 
     /// What the newest request used, with its cost.
@@ -102,6 +111,26 @@ impl Draft<'_> {
         Micros(self.around.spent_today.0.saturating_add(since))
     }
 
+    /// What a request may cost at most: nothing of it is read from the provider's cache, or all of it is written there.
+    fn most(&self, expected: &Usage) -> u64 {
+        let input = expected.input.saturating_add(expected.cached);
+        let read = Usage {
+            input,
+            cached: 0,
+            ..*expected
+        };
+        let written = Usage {
+            input: 0,
+            cache_write: input,
+            ..read
+        };
+        let cost = |usage: Usage| self.live.config.facts.cost.price(usage).cost.0;
+        match self.live.config.facts.cost {
+            ModelCost::PerMillion { .. } => cost(read).max(cost(written)),
+            ModelCost::Unknown | ModelCost::Free => 0,
+        }
+    }
+
     /// The caps that a request which is expected to use so much would pass.
     pub(super) fn caps_reached(&self, turn: &LiveTurn, expected: &Usage) -> Vec<LimitReached> {
         let mut reached = Vec::new();
@@ -117,9 +146,8 @@ impl Draft<'_> {
             });
         }
         if !self.is_free() {
-            let passed = |cap: &Cap| {
-                cap.spent >= cap.allowed || cap.spent.saturating_add(expected.cost.0) > cap.allowed
-            };
+            let most = self.most(expected);
+            let passed = |cap: &Cap| cap.spent >= cap.allowed || cap.spent.saturating_add(most) > cap.allowed;
             reached.extend(
                 self.money_caps(turn)
                     .into_iter()
@@ -155,7 +183,9 @@ impl Draft<'_> {
         }
         let left = |cap: &Cap| cap.allowed.saturating_sub(cap.spent);
         let left = self.money_caps(turn).iter().map(left).min()?;
-        let large = expected.cost.0.saturating_mul(LARGE_PART) > left && expected.cost > turn.agreed_cost;
+        // What was agreed to grows a little with every iteration.
+        let agreed = turn.agreed_cost.0.saturating_add(turn.agreed_cost.0 / LARGE_PART);
+        let large = expected.cost.0.saturating_mul(LARGE_PART) > left && expected.cost.0 > agreed;
         large.then_some(PauseCause::Expensive {
             estimate: expected.cost,
             left: Micros(left),
@@ -169,7 +199,7 @@ impl Draft<'_> {
             .token_limit
             .map(|allowed| allowed.saturating_sub(self.live.usage.total() + input));
         let by_money = match &self.live.config.facts.cost {
-            ModelCost::PerMillion { price } => self.affordable_answer(turn, expected, price),
+            ModelCost::PerMillion { .. } => self.affordable_answer(turn, expected),
             ModelCost::Unknown | ModelCost::Free => None,
         };
         let own = self.live.config.facts.output.map_or(LONG_OUTPUT, u64::from);
@@ -177,17 +207,16 @@ impl Draft<'_> {
         (longest < own).then(|| u32::try_from(longest.max(1)).unwrap_or(u32::MAX))
     }
 
-    fn affordable_answer(&self, turn: &LiveTurn, expected: &Usage, price: &Price) -> Option<u64> {
-        let silent = Usage {
+    fn affordable_answer(&self, turn: &LiveTurn, expected: &Usage) -> Option<u64> {
+        let input = self.most(&Usage {
             output: 0,
             ..*expected
-        };
-        let token = Usage {
+        });
+        let whole = self.most(&Usage {
             output: 1_000_000,
-            ..silent
-        };
-        let input = price.of(&silent).0;
-        let per_million = price.of(&token).0.saturating_sub(input);
+            ..*expected
+        });
+        let per_million = whole.saturating_sub(input);
         if per_million == 0 {
             return None;
         }

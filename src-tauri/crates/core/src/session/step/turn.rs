@@ -420,7 +420,7 @@ impl Draft<'_> {
         }
         self.close_streams();
         self.drop_streamed();
-        self.note_lost(error.spent.unwrap_or_default());
+        self.note_lost(error.spent.as_deref().copied().unwrap_or_default());
         let Some(turn) = self.turn() else { return };
         let of = self.live.config.limits.model_retries;
         let attempt = turn.retries + 1;
