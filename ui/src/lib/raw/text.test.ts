@@ -29,6 +29,13 @@ describe('pretty', () => {
     expect(pretty('plain { words }\nmore')).toBe('plain { words }\nmore')
   })
 
+  test('JSON that was cut off inside a string keeps every letter of it', () => {
+    expect(pretty('{"value":"   ')).toBe('{\n  "value": "   ')
+    expect(pretty('{"value":"a \\')).toBe('{\n  "value": "a \\')
+    expect(pretty('{"value":')).toBe('{\n  "value":')
+    expect(pretty('{} ')).toBe('{}')
+  })
+
   test('nothing but white space ever changes, also in JSON that was cut off', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(60), (value, cut) => {

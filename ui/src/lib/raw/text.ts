@@ -43,7 +43,7 @@ function indented(json: string): string {
   const parts: string[] = []
   let depth = 0
   const breakLine = (): void => void parts.push('\n', '  '.repeat(Math.max(0, Math.min(depth, 40))))
-  const tokens = json.matchAll(/"(?:[^"\\]|\\.)*(?:"|$)|[{}[\],:]|[^\s{}[\],:"]+/gs)
+  const tokens = json.matchAll(/"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\],:]|[^\s{}[\],:"]+/gs)
   let before = ''
   for (const [token] of tokens) {
     const opens = before === '{' || before === '['
@@ -58,7 +58,9 @@ function indented(json: string): string {
     if (depth === 0 && (token === '}' || token === ']')) parts.push('\n')
     before = depth === 0 && (token === '}' || token === ']') ? '' : token
   }
-  return parts.join('').trimEnd()
+  // A token is never blank, so a blank end is made here; blanks inside a string that was cut off stay.
+  if (parts.at(-1)?.trim() === '') parts.pop()
+  return parts.join('')
 }
 
 /** A place in the lines at which something was found. */
