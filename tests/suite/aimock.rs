@@ -1,61 +1,22 @@
 //! The same flows against aimock, a mock of model services that others wrote: what this program understands must not only
 //! be what its own tests say.
 
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use paddock_protocol::{CallItem, Event, EventMsg, ItemKind, ItemStatus, TurnStatus};
 use paddock_tests::sessions::{Bed, Ran, assert_gapless, calls, items};
 
-/// The server; it ends when this is dropped.
-struct Aimock {
-    child: Child,
-    url: String,
+use crate::mocks::{self, Mock};
+
+/// The server with the conversations of the fixtures.
+fn aimock(options: &[&str]) -> Mock {
+    Mock::aimock(&mocks::tests().join("fixtures/aimock.json"), 1, options)
 }
 
-impl Aimock {
-    fn start(options: &[&str]) -> Self {
-        let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let program = tests.join("aimock/node_modules/@copilotkit/aimock/dist/cli.js");
-        assert!(
-            program.is_file(),
-            "aimock is not installed. Run `npm ci` in tests/aimock, or `cargo xtask test rust`."
-        );
-        let mut child = Command::new("node")
-            .arg(program)
-            .args(["-p", "0", "-f"])
-            .arg(tests.join("fixtures/aimock.json"))
-            .args(options)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let url = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| Some(line.split_once("listening on ")?.1.trim().to_owned()))
-            .unwrap();
-        // What it says later has to go somewhere.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self {
-            child,
-            url: format!("{url}/v1"),
-        }
-    }
-
-    fn run(&self, bed: &Bed, words: &[&str]) -> Ran {
-        let mut command = bed.run_command(&self.url, words).unwrap();
-        Ran::of(command.output().unwrap())
-    }
-}
-
-impl Drop for Aimock {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn run(server: &Mock, bed: &Bed, words: &[&str]) -> Ran {
+    let url = format!("{}/v1", server.url);
+    let mut command = bed.run_command(&url, words).unwrap();
+    Ran::of(command.output().unwrap())
 }
 
 fn bed() -> Bed {
@@ -96,8 +57,8 @@ fn output(calls: &[CallItem], tool: &str) -> String {
 
 #[test]
 fn a_bug_is_read_fixed_checked_and_reported() {
-    let (server, bed) = (Aimock::start(&[]), bed());
-    let ran = server.run(&bed, &["--approve", "all", "fix the bug"]).exits(0);
+    let (server, bed) = (aimock(&[]), bed());
+    let ran = run(&server, &bed, &["--approve", "all", "fix the bug"]).exits(0);
     let events = ran.events();
     assert_gapless(&events);
     let (ended, calls): (Vec<_>, Vec<_>) = calls(&events).into_iter().unzip();
@@ -125,9 +86,9 @@ fn a_bug_is_read_fixed_checked_and_reported() {
 
 #[test]
 fn a_rate_limit_is_waited_for() {
-    let (server, bed) = (Aimock::start(&[]), bed());
+    let (server, bed) = (aimock(&[]), bed());
     let begun = Instant::now();
-    let events = server.run(&bed, &["wait your turn"]).exits(0).events();
+    let events = run(&server, &bed, &["wait your turn"]).exits(0).events();
     assert!(begun.elapsed().as_secs() >= 2);
     assert_eq!(said(&events), ["After the wait."]);
     assert_eq!(waits(&events).len(), 1);
@@ -140,8 +101,8 @@ fn a_rate_limit_is_waited_for() {
 
 #[test]
 fn a_cut_answer_is_asked_for_again() {
-    let (server, bed) = (Aimock::start(&[]), bed());
-    let events = server.run(&bed, &["be cut"]).exits(0).events();
+    let (server, bed) = (aimock(&[]), bed());
+    let events = run(&server, &bed, &["be cut"]).exits(0).events();
     assert_eq!(
         (waits(&events).len(), said(&events)),
         (1, vec!["This one is whole.".to_owned()])
@@ -150,8 +111,8 @@ fn a_cut_answer_is_asked_for_again() {
 
 #[test]
 fn a_slow_answer_comes_word_by_word() {
-    let (server, bed) = (Aimock::start(&["-c", "4"]), bed());
-    let events = server.run(&bed, &["be slow"]).exits(0).events();
+    let (server, bed) = (aimock(&["-c", "4"]), bed());
+    let events = run(&server, &bed, &["be slow"]).exits(0).events();
     assert_eq!(said(&events), ["one two three four five"]);
     let deltas: Vec<&Event> = events
         .iter()
@@ -164,7 +125,7 @@ fn a_slow_answer_comes_word_by_word() {
 /// A server that limits, drops, cuts and garbles: whatever happens, the work is done once and in the end it is done.
 #[test]
 fn chaos_delays_but_does_no_harm() {
-    let server = Aimock::start(&[
+    let server = aimock(&[
         "--chaos-ratelimit",
         "0.15",
         "--chaos-drop",
@@ -177,7 +138,7 @@ fn chaos_delays_but_does_no_harm() {
     let mut troubles = 0;
     for _ in 0..3 {
         let bed = bed();
-        let mut ran = server.run(&bed, &["--approve", "all", "fix the bug"]);
+        let mut ran = run(&server, &bed, &["--approve", "all", "fix the bug"]);
         let mut tries = 0;
         while ran.code != Some(0) {
             // A model error ends a run after its retries; nothing else may.
@@ -186,7 +147,7 @@ fn chaos_delays_but_does_no_harm() {
             tries += 1;
             assert!(tries < 20, "{}", ran_out.err);
             let (session, _) = bed.log().unwrap();
-            ran = server.run(&bed, &["--approve", "all", "--resume", &session]);
+            ran = run(&server, &bed, &["--approve", "all", "--resume", &session]);
         }
         let (_, events) = bed.log().unwrap();
         assert_gapless(&events);

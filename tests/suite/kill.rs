@@ -7,7 +7,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use paddock_protocol::{Event, EventMsg, ItemStatus, TurnStatus};
 use paddock_tests::model_server::{
@@ -17,36 +17,11 @@ use paddock_tests::sessions::{self, Bed, Ran, assert_gapless, soon};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::json;
 
+use crate::dice::Dice;
+
 const ROUNDS: u64 = 20;
 /// Commands of a whole turn; each writes its number when it begins and when it has ended.
 const COMMANDS: usize = 3;
-
-/// Numbers that the seed decides.
-struct Dice(u64);
-
-impl Dice {
-    fn new(what: u64) -> Self {
-        let given = std::env::var("PADDOCK_SEED")
-            .ok()
-            .and_then(|seed| seed.parse().ok());
-        let now = || {
-            let since = SystemTime::now()
-                .duration_since(SystemTime::UNIX_EPOCH)
-                .unwrap_or_default();
-            u64::try_from(since.as_nanos() & 0xffff_ffff).unwrap_or(1)
-        };
-        let seed: u64 = given.unwrap_or_else(now);
-        println!("PADDOCK_SEED={seed}");
-        Self((seed ^ (what << 40)) | 1)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
 
 /// The next command after as many as the request has results for, in an answer that takes its time; at the end a text.
 fn next_command(request: &Received) -> Vec<Piece> {
@@ -165,7 +140,7 @@ fn sleep(milliseconds: u64) {
 
 #[test]
 fn during_a_model_stream() {
-    let mut dice = Dice::new(1);
+    let mut dice = Dice::thrown(1);
     for round in 0..ROUNDS {
         let bed = Bed::new().unwrap();
         let server = ModelServer::start(|_, request| next_command(request)).unwrap();
@@ -179,7 +154,7 @@ fn during_a_model_stream() {
 
 #[test]
 fn during_a_command() {
-    let mut dice = Dice::new(2);
+    let mut dice = Dice::thrown(2);
     let mut unknown = 0;
     for round in 0..ROUNDS {
         let bed = Bed::new().unwrap();
@@ -208,7 +183,7 @@ fn during_a_command() {
 
 #[test]
 fn while_an_approval_waits() {
-    let mut dice = Dice::new(3);
+    let mut dice = Dice::thrown(3);
     for _ in 0..ROUNDS {
         let bed = Bed::new().unwrap();
         let server = ModelServer::start(|_, request| next_command(request)).unwrap();

@@ -8,8 +8,11 @@
 )]
 
 mod aimock;
+mod bad_days;
 mod chat;
+mod dice;
 #[cfg(unix)]
 mod inputs;
 #[cfg(unix)]
 mod kill;
+mod mocks;
