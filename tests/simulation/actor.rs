@@ -4,7 +4,7 @@ use crate::checks::Step;
 use crate::seat::{Bound, Employer, Seat, Work};
 use crate::world::{Errand, MAIN, World};
 use paddock_core::session::folder;
-use paddock_core::session::input::{Back, Effect, Input, Stamped, SubReport, Surroundings, Timer};
+use paddock_core::session::input::{Back, Effect, Input, Stamped, SubReport, Surroundings, Ticket, Timer};
 use paddock_core::session::step::step;
 use paddock_core::tools::ToolKind;
 use paddock_protocol::*;
@@ -165,6 +165,19 @@ impl World {
         );
     }
 
+    fn ask_model(&mut self, place: usize, ticket: Ticket, tools: bool, max_output: Option<u32>) {
+        let seat = &mut self.seats[place];
+        seat.checks.answer_is_bounded(max_output);
+        let asks = |work: &Work| matches!(work, Work::Model { .. });
+        assert!(!seat.works.iter().any(asks), "two requests at once");
+        let expected = seat.state.live.turn.as_ref().and_then(|turn| turn.expected);
+        let bound = Bound {
+            input: expected.map_or(1, |usage| usage.input + usage.cached),
+            output: max_output.unwrap_or(u32::MAX),
+        };
+        seat.works.push(Work::Model { ticket, tools, bound });
+    }
+
     pub(crate) fn start(&mut self, place: usize, effect: Effect) {
         if self.loud {
             println!("{place}     ==> {effect:?}");
@@ -177,15 +190,7 @@ impl World {
                 tools,
                 max_output,
             } => {
-                seat.checks.answer_is_bounded(max_output);
-                let asks = |work: &Work| matches!(work, Work::Model { .. });
-                assert!(!seat.works.iter().any(asks), "two requests at once");
-                let expected = seat.state.live.turn.as_ref().and_then(|turn| turn.expected);
-                let bound = Bound {
-                    input: expected.map_or(1, |usage| usage.input + usage.cached),
-                    output: max_output.unwrap_or(u32::MAX),
-                };
-                seat.works.push(Work::Model { ticket, tools, bound });
+                self.ask_model(place, ticket, tools, max_output);
             }
             Effect::CancelModel => self.cancel(place, |work| matches!(work, Work::Model { .. })),
             Effect::Prepare {

@@ -402,7 +402,10 @@ async fn the_wait_that_the_server_asks_for_is_passed_on() {
         (error.kind, error.retry_after),
         (ModelErrorKind::RateLimit, Some(Millis(13_500)))
     );
-    assert!(error.spent.as_ref().is_some_and(|spent| spent.input == 4), "{error:?}");
+    assert!(
+        error.spent.as_ref().is_some_and(|spent| spent.input == 4),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]

@@ -126,7 +126,15 @@ fn written(format: CallFormat, quirks: &Quirks) -> Value {
     let request = request(format);
     let system = PromptCache::default().prompt(&request);
     let names = ToolNames::new(&request.tools);
-    let bytes = body(&ProviderId::new("p"), &request, &system, &names, quirks).unwrap();
+    let bytes = body(
+        &ProviderId::new("p"),
+        &request,
+        &system,
+        &names,
+        quirks,
+        "127.0.0.1",
+    )
+    .unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }
 

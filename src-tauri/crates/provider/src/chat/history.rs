@@ -4,11 +4,12 @@
 //! made legal here, before every request, without changing what was said: always in the same way, so that the beginning of the request
 //! stays the same from one iteration to the next and the server's cache stays warm.
 
+use super::content::Content;
 use super::quirks::Quirks;
 use crate::dialect::{Speaker, conversation};
 use crate::reading::ToolNames;
-use crate::writing::{CallIds, legal_arguments, result_text, results_of};
-use crate::{AgentPart, CallResult, Message, ModelRequest};
+use crate::writing::{CallIds, image_placeholder, legal_arguments, result_text, results_of};
+use crate::{AgentPart, CallResult, Image, Message, ModelRequest};
 use paddock_protocol::{CallFormat, Opaque, ProviderId};
 use serde::Serialize;
 use serde_json::Value;
@@ -20,7 +21,7 @@ const FILLER: &str = "Understood.";
 #[derive(Debug, Serialize)]
 pub(crate) struct WireMessage<'a> {
     role: &'static str,
-    content: Option<Cow<'a, str>>,
+    content: Option<Content<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +50,7 @@ impl<'a> WireMessage<'a> {
     fn new(role: &'static str, content: impl Into<Cow<'a, str>>) -> Self {
         Self {
             role,
-            content: Some(content.into()),
+            content: Some(Content::new(content)),
             reasoning_content: None,
             reasoning_details: None,
             tool_calls: Vec::new(),
@@ -59,12 +60,8 @@ impl<'a> WireMessage<'a> {
 
     fn append(&mut self, text: &str) {
         match &mut self.content {
-            Some(content) => {
-                let content = content.to_mut();
-                content.push_str("\n\n");
-                content.push_str(text);
-            }
-            None => self.content = Some(Cow::Owned(text.to_string())),
+            Some(content) => content.append(text),
+            None => self.content = Some(Content::new(text.to_owned())),
         }
     }
 }
@@ -91,14 +88,15 @@ impl HistoryWriter<'_> {
                     Speaker::User => WireMessage::new("user", text),
                     Speaker::Agent => WireMessage::new("assistant", text),
                 }));
+                self.show_beside_text(request, &mut out);
             }
         }
         if self.quirks.no_system_role && !system.is_empty() {
             match out.iter_mut().find(|message| message.role == "user") {
-                Some(first) => {
-                    let text = format!("{system}\n\n{}", first.content.take().unwrap_or_default());
-                    first.content = Some(Cow::Owned(text));
-                }
+                Some(first) => first
+                    .content
+                    .get_or_insert_with(|| Content::new(""))
+                    .prepend(system),
                 None => out.insert(0, WireMessage::new("user", system)),
             }
         }
@@ -111,13 +109,19 @@ impl HistoryWriter<'_> {
         let mut messages = request.messages.iter().peekable();
         while let Some(message) = messages.next() {
             match message {
-                Message::User { text, .. } => self.user(text, out),
+                Message::User { text, images } => {
+                    self.user(text, out);
+                    self.show(images, request, out);
+                }
                 Message::Agent { parts } => {
                     let results = match messages.peek() {
                         Some(Message::Results { results }) => results.as_slice(),
                         _ => &[],
                     };
                     self.agent(parts, results, &request.model, &mut ids, out);
+                    // A result holds text alone; what it shows follows as if the person had shown it.
+                    let images = results.iter().flat_map(|result| &result.images);
+                    self.show(images, request, out);
                 }
                 // Taken with the calls that they answer; without calls they are orphans.
                 Message::Results { .. } => {}
@@ -126,16 +130,67 @@ impl HistoryWriter<'_> {
     }
 
     fn user<'a>(&self, text: &'a str, out: &mut Vec<WireMessage<'a>>) {
-        if text.trim().is_empty() {
-            return;
+        if !text.trim().is_empty() {
+            self.say(Cow::Borrowed(text), out);
         }
+    }
+
+    fn user_owned(&self, text: String, out: &mut Vec<WireMessage<'_>>) {
+        self.say(Cow::Owned(text), out);
+    }
+
+    fn say<'a>(&self, text: Cow<'a, str>, out: &mut Vec<WireMessage<'a>>) {
         match out.last_mut() {
-            Some(last) if last.role == "user" => last.append(text),
+            Some(last) if last.role == "user" => last.append(&text),
             Some(last) if last.role == "tool" && self.quirks.strict_alternation => {
                 out.push(WireMessage::new("assistant", FILLER));
                 out.push(WireMessage::new("user", text));
             }
             _ => out.push(WireMessage::new("user", text)),
+        }
+    }
+
+    /// In a text dialect neighbours are joined before; an image stands with the text that it came with.
+    fn show_beside_text<'a>(&self, request: &'a ModelRequest, out: &mut Vec<WireMessage<'a>>) {
+        for message in &request.messages {
+            let Message::User { text, images } = message else {
+                continue;
+            };
+            let says = |wire: &WireMessage<'_>| {
+                wire.role == "user"
+                    && wire
+                        .content
+                        .as_ref()
+                        .is_some_and(|content| content.text().contains(text.trim()))
+            };
+            let Some(place) = out.iter().position(says) else {
+                continue;
+            };
+            let rest = out.split_off(place + 1);
+            self.show(images, request, out);
+            out.extend(rest);
+        }
+    }
+
+    /// Images join the person's message, or make one; for a model that does not see, words stand in their place.
+    fn show<'a>(
+        &self,
+        images: impl IntoIterator<Item = &'a Image>,
+        request: &ModelRequest,
+        out: &mut Vec<WireMessage<'a>>,
+    ) {
+        let blind = self.quirks.no_images || request.facts.images == Some(false);
+        for image in images {
+            if blind {
+                self.user_owned(image_placeholder(image), out);
+                continue;
+            }
+            if out.last().is_none_or(|last| last.role != "user") {
+                self.user_owned(image.name.clone(), out);
+            }
+            if let Some(content) = out.last_mut().and_then(|last| last.content.as_mut()) {
+                content.show([image]);
+            }
         }
     }
 
@@ -154,7 +209,7 @@ impl HistoryWriter<'_> {
             match part {
                 AgentPart::Text { text } if text.trim().is_empty() => {}
                 AgentPart::Text { text } => match message.content {
-                    None => message.content = Some(Cow::Borrowed(text.trim_end())),
+                    None => message.content = Some(Content::new(text.trim_end())),
                     Some(_) => message.append(text.trim_end()),
                 },
                 AgentPart::Reasoning { text, opaque } => {
@@ -179,8 +234,8 @@ impl HistoryWriter<'_> {
         }
         match out.last_mut() {
             Some(last) if last.role == "assistant" => {
-                if let Some(text) = &message.content {
-                    last.append(text);
+                if let Some(content) = &message.content {
+                    last.append(content.text());
                 }
                 last.tool_calls = message.tool_calls;
                 last.reasoning_content = last.reasoning_content.take().or(message.reasoning_content);

@@ -1,6 +1,7 @@
 //! OpenAI-compatible Chat Completions: the protocol that most servers speak, each a little differently.
 
 mod chunk;
+mod content;
 mod decoder;
 #[cfg(test)]
 mod golden;
@@ -10,12 +11,15 @@ mod request;
 
 use crate::dialect::PromptCache;
 use crate::failure::ServerWords;
+use crate::model_list::read_model_list;
 use crate::reading::{ToolNames, calls_in_text};
 use crate::server::{Exchanged, KeyHeader, Server};
 use crate::{Answer, AnswerPart, Finish, ModelEvent, ModelRequest, Provider, ServerConfig};
 use async_trait::async_trait;
 pub(crate) use decoder::ChatDecoder;
-use paddock_protocol::{FinishReason, ModelEntry, ModelError, ModelErrorKind, ModelFacts, ProviderId, Usage};
+use paddock_protocol::{
+    FinishReason, ModelEntry, ModelError, ModelErrorKind, ProviderId, ProviderKind, Usage,
+};
 use quirks::Quirks;
 use std::sync::{Mutex, PoisonError};
 
@@ -80,14 +84,14 @@ impl Provider for ChatProvider {
         let system = self.prompts.prompt(request);
         let mut tries = 1;
         loop {
-            let body = request::body(&self.server.id, request, &system, &names, &self.quirks()).map_err(
-                |error| {
+            let host = self.server.origin.base_url.host();
+            let body = request::body(&self.server.id, request, &system, &names, &self.quirks(), &host)
+                .map_err(|error| {
                     ModelError::new(
                         ModelErrorKind::BadRequest,
                         format!("The request could not be written: {error}."),
                     )
-                },
-            )?;
+                })?;
             let request_bytes = body.len();
             let (incoming, words) = match self.server.exchange("chat/completions", body, request).await? {
                 Exchanged::Answered {
@@ -132,7 +136,7 @@ impl Provider for ChatProvider {
 
     async fn models(&self) -> Result<Vec<ModelEntry>, ModelError> {
         let text = self.server.document("models").await?;
-        let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
+        read_model_list(ProviderKind::Chat, &text).map_err(|error| {
             self.server.origin.protocol_error(
                 format!(
                     "The list of models of {} was not readable: {error}.",
@@ -140,27 +144,6 @@ impl Provider for ChatProvider {
                 ),
                 &text,
             )
-        })?;
-        let list = [value.get("data"), value.get("models"), Some(&value)]
-            .into_iter()
-            .flatten()
-            .find_map(serde_json::Value::as_array);
-        let mut names: Vec<String> = list
-            .into_iter()
-            .flatten()
-            .filter_map(|model| {
-                let name = ["id", "name", "model"]
-                    .iter()
-                    .find_map(|field| model.get(field)?.as_str());
-                name.or_else(|| model.as_str()).map(str::to_string)
-            })
-            .collect();
-        names.sort();
-        names.dedup();
-        let entry = |model| ModelEntry {
-            model,
-            facts: ModelFacts::default(),
-        };
-        Ok(names.into_iter().map(entry).collect())
+        })
     }
 }

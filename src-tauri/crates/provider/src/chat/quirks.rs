@@ -27,6 +27,10 @@ pub(crate) struct Quirks {
     pub plain_schemas: bool,
     /// Reasoning must be sent back with the calls that it led to.
     pub echo_reasoning: bool,
+    /// Images are refused.
+    pub no_images: bool,
+    /// How long to reason cannot be said.
+    pub no_effort: bool,
     /// Stop sequences are refused.
     pub no_stop: bool,
 }
@@ -71,6 +75,12 @@ impl Quirks {
         }
         if refused && (text.contains("max_tokens") || text.contains("max_completion_tokens")) {
             self.switch_token_field(&text);
+        }
+        if refused && (text.contains("image_url") || text.contains("image input")) {
+            self.no_images = true;
+        }
+        if refused && text.contains("reasoning_effort") {
+            self.no_effort = true;
         }
         let names_stop = [
             "'stop'",

@@ -2,12 +2,13 @@
 
 use super::history::{HistoryWriter, WireMessage};
 use super::quirks::{Quirks, TokenField};
+use crate::catalogue::minimal_effort_word;
 use crate::dialect::stop_sequences;
 use crate::reading::ToolNames;
 use crate::writing::{drop_patterns, object_schema};
 use crate::{ModelRequest, ToolSpec};
 use bytes::Bytes;
-use paddock_protocol::{CallFormat, ProviderId};
+use paddock_protocol::{CallFormat, Effort, ProviderId};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -24,6 +25,8 @@ struct WireRequest<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stop: &'static [&'static str],
 }
@@ -54,6 +57,7 @@ pub(crate) fn body(
     system: &str,
     names: &ToolNames,
     quirks: &Quirks,
+    host: &str,
 ) -> Result<Bytes, serde_json::Error> {
     let writer = HistoryWriter {
         provider,
@@ -82,6 +86,15 @@ pub(crate) fn body(
         max_completion_tokens: request
             .max_output
             .filter(|_| quirks.token_field == TokenField::MaxCompletionTokens),
+        reasoning_effort: request
+            .effort
+            .filter(|effort| !quirks.no_effort && request.facts.efforts.contains(effort))
+            .map(|effort| match effort {
+                Effort::Minimal => minimal_effort_word(host, &request.model).unwrap_or("minimal"),
+                Effort::Low => "low",
+                Effort::Medium => "medium",
+                Effort::High => "high",
+            }),
         stop: match quirks.no_stop {
             true => &[],
             false => stop_sequences(request.format),
@@ -163,10 +176,10 @@ mod tests {
             record: None, effort: None, facts: Default::default(), };
         let names = ToolNames::new(&request.tools);
         let provider = ProviderId::new("p");
-        let first = body(&provider, &request, &request.system, &names, quirks).unwrap();
+        let first = body(&provider, &request, &request.system, &names, quirks, "127.0.0.1").unwrap();
         assert_eq!(
             first,
-            body(&provider, &request, &request.system, &names, quirks).unwrap()
+            body(&provider, &request, &request.system, &names, quirks, "127.0.0.1").unwrap()
         );
         serde_json::from_slice(&first).unwrap()
     }
@@ -439,6 +452,7 @@ mod tests {
             &request.system,
             &ToolNames::default(),
             &Quirks::default(),
+            "127.0.0.1",
         )
         .unwrap();
         let value: Value = serde_json::from_slice(&bytes).unwrap();
@@ -446,5 +460,50 @@ mod tests {
         fields.sort();
         assert_eq!(fields, ["messages", "model", "stream", "stream_options"]);
         assert_eq!(value["messages"], json!([{"role": "user", "content": "Hi"}]));
+    }
+
+    fn image(name: &str) -> crate::Image {
+        crate::Image {
+            media_type: "image/png".into(),
+            data: "QUJD".into(),
+            name: name.into(),
+        }
+    }
+
+    #[test]
+    fn images_go_with_the_person_and_those_of_results_after_them() {
+        let shown = Message::User {
+            text: "Look.".into(),
+            images: vec![image("shot.png")],
+        };
+        let mut seen = result("a", "1 image");
+        seen.images = vec![image("plan.png")];
+        let messages = vec![
+            shown,
+            agent(vec![call("a", "read_file", "{}")]),
+            Message::Results { results: vec![seen] },
+            user("And now?"),
+        ];
+        let wire = written(messages.clone());
+        let url = "data:image/png;base64,QUJD";
+        let part = json!({"type": "image_url", "image_url": {"url": url}});
+        assert_eq!(
+            wire[1]["content"],
+            json!([{"type": "text", "text": "Look."}, part])
+        );
+        assert_eq!(wire[3]["content"], "1 image");
+        assert_eq!(
+            wire[4]["content"],
+            json!([{"type": "text", "text": "plan.png\n\nAnd now?"}, part])
+        );
+        let blind = Quirks {
+            no_images: true,
+            ..Quirks::default()
+        };
+        let words = written_with(messages, &blind).to_string();
+        assert!(
+            words.contains("does not see images") && !words.contains("image_url"),
+            "{words}"
+        );
     }
 }
