@@ -16,3 +16,4 @@ mod inputs;
 #[cfg(unix)]
 mod kill;
 mod mocks;
+mod second_opinion;

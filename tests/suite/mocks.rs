@@ -20,6 +20,10 @@ pub struct Mock {
 }
 
 impl Mock {
+    pub fn of(child: Child, url: String) -> Self {
+        Self { child, url }
+    }
+
     /// aimock, with these conversations. What chaos hits is decided by the seed, as far as requests come in the same order.
     pub fn aimock(conversations: &Path, seed: u64, options: &[&str]) -> Self {
         let program = tests().join("aimock/node_modules/@copilotkit/aimock/dist/cli.js");
@@ -48,7 +52,7 @@ impl Mock {
             .unwrap();
         // What it says later has to go somewhere.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, url }
+        Self::of(child, url)
     }
 
     /// A document of the server.

@@ -1,12 +1,13 @@
 //! `cargo xtask setup`: a missing package is found here, before a build, and named or installed; nobody reads a
 //! linker error to learn it.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::process;
 use crate::system::{self, Packages, Purpose};
+use crate::{process, workspace};
 
 const OLDEST_NODE: (u32, u32) = (20, 19);
 
@@ -28,7 +29,52 @@ pub fn command(words: &[&str]) -> Result<()> {
     }
     system_packages(purpose)?;
     crate::page::install()?;
+    if purpose == Purpose::Test {
+        mock_servers()?;
+    }
     println!("Everything is there.");
+    Ok(())
+}
+
+/// Installs the mocks of model services that the headless tests talk to. Tests of the second one, which needs Python, are skipped
+/// where it cannot be installed.
+pub fn mock_servers() -> Result<()> {
+    crate::page::install_mock_server()?;
+    let folder = workspace::root().join("tests/llm-mock-api");
+    if let Err(error) = python_packages(&folder) {
+        println!("      llm-mock-api is not installed, and the tests with it are skipped: {error:#}");
+    }
+    Ok(())
+}
+
+/// The packages of requirements.txt, in a folder of their own beside it; anew when the file is not the one they were installed from.
+fn python_packages(folder: &Path) -> Result<()> {
+    let wanted = std::fs::read(folder.join("requirements.txt")).context("requirements.txt is missing")?;
+    let venv = folder.join("venv");
+    let stamp = venv.join(".installed-from");
+    if std::fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    println!("      installing a second mock of model services with pip, usually 30 s");
+    let (python, programs) = if cfg!(windows) {
+        ("python", "Scripts")
+    } else {
+        ("python3", "bin")
+    };
+    process::quiet(Command::new(python).args(["-m", "venv", "--clear"]).arg(&venv))?;
+    let mut pip = Command::new(venv.join(programs).join(python));
+    pip.current_dir(folder).args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--requirement",
+        "requirements.txt",
+    ]);
+    process::quiet(&mut pip)?;
+    std::fs::write(&stamp, wanted)?;
     Ok(())
 }
 

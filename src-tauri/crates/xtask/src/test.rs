@@ -155,7 +155,7 @@ const WITHOUT_WINDOW: [&str; 3] = ["--workspace", "--exclude", DESKTOP];
 const OWN_MAIN: [&str; 1] = ["command"];
 
 fn rust(filter: &[&str], count: &mut Count) -> Result<()> {
-    page::install_mock_server()?;
+    setup::mock_servers()?;
     let mut outcome = cargo_tests(&[&WITHOUT_WINDOW[..], filter].concat(), count);
     for program in OWN_MAIN
         .iter()
