@@ -68,7 +68,7 @@ struct Group<'a> {
     /// With the items they come from.
     parts: Vec<(ItemId, AgentPart)>,
     stopped_text: Option<&'a str>,
-    results: Vec<CallResult>,
+    results: Vec<(ItemId, CallResult)>,
     /// Told to the model after the results.
     notes: Vec<String>,
 }
@@ -132,10 +132,8 @@ fn turn_messages(
         let Some(group) = groups.remove(&iteration) else {
             continue;
         };
-        let mut of_items = group.parts;
-        let place = |id: &ItemId| record.order.iter().position(|other| other == id);
-        of_items.sort_by_key(|(id, _)| place(id));
-        let mut parts: Vec<AgentPart> = of_items.into_iter().map(|(_, part)| part).collect();
+        let mut parts = in_order(group.parts, &record.order);
+        let results = in_order(group.results, &record.order);
         if !record.answered {
             parts.clear();
             if let Some(text) = group.stopped_text.filter(|_| stopped) {
@@ -147,10 +145,8 @@ fn turn_messages(
         if !parts.is_empty() {
             messages.all.push(Message::Agent { parts });
         }
-        if record.answered && !group.results.is_empty() {
-            messages.all.push(Message::Results {
-                results: group.results,
-            });
+        if record.answered && !results.is_empty() {
+            messages.all.push(Message::Results { results });
         }
         group.notes.iter().for_each(|note| messages.user(note));
     }
@@ -161,6 +157,12 @@ fn turn_messages(
     if stopped {
         messages.user(words::STOPPED_TURN);
     }
+}
+
+/// In the model's own order, where the items stand in another one.
+fn in_order<T>(mut of_items: Vec<(ItemId, T)>, order: &[ItemId]) -> Vec<T> {
+    of_items.sort_by_key(|(id, _)| order.iter().position(|other| other == id));
+    of_items.into_iter().map(|(_, part)| part).collect()
 }
 
 fn add<'a>(group: &mut Group<'a>, item: &'a Item, messages: &Messages<'_>) {
@@ -195,13 +197,14 @@ fn add<'a>(group: &mut Group<'a>, item: &'a Item, messages: &Messages<'_>) {
                 arguments: call.arguments.clone(),
             };
             group.parts.push((item.id, part));
-            group.results.push(CallResult {
+            let result = CallResult {
                 id,
                 name: call.tool.clone(),
                 text: output.text.clone(),
                 ok: output.ok,
                 images: messages.images(&output.images),
-            });
+            };
+            group.results.push((item.id, result));
         }
         ItemKind::Malformed {
             reason, attempt, of, ..
