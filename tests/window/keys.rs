@@ -1,38 +1,28 @@
 //! A key typed into the settings goes into the system's keyring, is found there by the next start, and is nowhere on disk.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
 use std::path::Path;
-use std::sync::mpsc;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use paddock_tests::desktop::{Desktop, ask};
+use paddock_tests::model_server::{ModelServer, calls, status};
+use serde_json::json;
 
 const KEY: &str = "sk-window-7f3a9c51d2e84b60-wxyz";
 const FIELD: &str = "input[type=password]";
 
-/// A model server for one answer: says "ok", and sends what it was asked.
-fn model_server() -> Result<(u16, mpsc::Receiver<String>)> {
-    const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n\
-        data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"ok\"},\"finish_reason\":null}]}\n\n\
-        data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let port = listener.local_addr()?.port();
-    let (send, asked) = mpsc::channel();
-    std::thread::spawn(move || {
-        for connection in listener.incoming() {
-            let Ok(mut connection) = connection else { break };
-            let mut head = Vec::new();
-            let mut byte = [0];
-            while !head.ends_with(b"\r\n\r\n") && connection.read(&mut byte).is_ok_and(|read| read == 1) {
-                head.push(byte[0]);
-            }
-            let _ = send.send(String::from_utf8_lossy(&head).into_owned());
-            let _ = connection.write_all(ANSWER.as_bytes());
+/// A model that calls the tool of the self-test as often as it is asked to.
+fn model_server() -> std::io::Result<ModelServer> {
+    let sum = |id, a, b| (id, "add_numbers", json!({ "a": a, "b": b }));
+    ModelServer::start(move |_, request| {
+        let messages = request.messages();
+        let wanted = messages.iter().find(|message| message["role"] == "user");
+        match wanted.and_then(|message| message["content"].as_str()) {
+            None => status("404 Not Found", "", ""),
+            Some(text) if text.contains("8 + 4") => calls(&[sum("one", 17, 25), sum("two", 8, 4)]),
+            Some(_) => calls(&[sum("one", 17, 25)]),
         }
-    });
-    Ok((port, asked))
+    })
 }
 
 /// To Settings → Models by the key that opens the settings.
@@ -62,34 +52,39 @@ fn files_with(folder: &Path, text: &str) -> Result<Vec<String>> {
 
 #[tokio::test]
 async fn a_key_goes_to_the_keyring_and_nowhere_else() -> Result<()> {
-    let (port, asked) = model_server()?;
+    let server = model_server()?;
     let desktop = Desktop::open(&[]).await?;
     let page = &desktop.page;
     open_models(&desktop).await?;
-    page.click("main > button").await?;
-    let fields = "form input:not([type=radio]):not([type=password]):not([data-testid])";
-    page.fill(
-        &format!("{fields}[placeholder]"),
-        &format!("http://127.0.0.1:{port}/v1"),
-    )
-    .await?;
+    page.click("[data-testid=add-server]").await?;
+    page.click("[data-testid=preset-own]").await?;
+    page.fill("[data-testid=server-name]", "Own server").await?;
+    page.fill("form input[placeholder]:not([data-testid])", &server.url())
+        .await?;
+    page.click("[data-testid=needs-key]").await?;
     page.fill(FIELD, KEY).await?;
     page.fill("[data-testid=model-name]", "small").await?;
     page.click("[data-testid=check-model]").await?;
-    page.text_when("form .result", |text| text.contains("It answers"))
-        .await?;
+    let works = |text: &str| text.contains("It answers") && text.contains("its own tool calls");
+    page.text_when("form .result", works).await?;
     page.text_when("main", |text| text.contains("in the keyring, ends with wxyz"))
         .await?;
+    page.execute("document.querySelector('form .result').scrollIntoView()", &[])
+        .await?;
+    desktop.picture("model-tested").await?;
+    page.execute("document.querySelector('main li').scrollIntoView()", &[])
+        .await?;
     desktop.picture("key-in-the-keyring").await?;
-    let request = asked.recv().context("the model was not asked")?.to_lowercase();
-    assert!(
-        request.contains(&format!("authorization: bearer {KEY}")),
-        "{request}"
-    );
+    let asked = server.received();
+    assert!(!asked.is_empty(), "the model was not asked");
+    for request in asked {
+        let head = request.head.to_lowercase();
+        assert!(head.contains(&format!("authorization: bearer {KEY}")), "{head}");
+    }
     assert_eq!(
         ask(
             "secret-tool",
-            &["lookup", "service", "dev.paddock", "username", "cloud"]
+            &["lookup", "service", "dev.paddock", "username", "server"]
         )?,
         KEY
     );

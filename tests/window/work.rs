@@ -14,6 +14,14 @@ use crate::steps::{APPROVE, log_all, logged, of_type};
 
 const COMPOSER: &str = "[data-testid=composer-input]";
 
+/// The model of the test's own server.
+pub fn own_model() -> ModelChoice {
+    ModelChoice {
+        provider: ProviderId::new("own"),
+        model: "test-model".into(),
+    }
+}
+
 /// A window on a project of its own, with this model chosen.
 pub struct Work {
     pub desktop: Desktop,
@@ -22,13 +30,22 @@ pub struct Work {
 
 impl Work {
     pub async fn open(server: &ModelServer, limits: Limits, files: &[(&str, &str)]) -> Result<Self> {
+        Self::open_set(server, files, |settings| settings.limits = limits).await
+    }
+
+    /// The same with other settings as well.
+    pub async fn open_set(
+        server: &ModelServer,
+        files: &[(&str, &str)],
+        set: impl FnOnce(&mut Settings),
+    ) -> Result<Self> {
         let home = tempfile::tempdir()?;
         let project = home.path().join("home/garden");
         fs::create_dir_all(&project)?;
         for (name, content) in files {
             fs::write(project.join(name), content)?;
         }
-        let settings = Settings {
+        let mut settings = Settings {
             providers: vec![ProviderConfig {
                 id: ProviderId::new("own"),
                 kind: ProviderKind::Chat,
@@ -36,15 +53,13 @@ impl Work {
                 base_url: server.url(),
                 needs_key: false,
                 window: None,
+                headers: Vec::new(),
             }],
-            model: Some(ModelChoice {
-                provider: ProviderId::new("own"),
-                model: "test-model".into(),
-            }),
-            limits,
+            model: Some(own_model()),
             recent_projects: vec![project.to_string_lossy().into_owned()],
             ..Settings::default()
         };
+        set(&mut settings);
         let data = home.path().join("paddock");
         fs::create_dir_all(&data)?;
         fs::write(data.join("settings.json"), serde_json::to_vec(&settings)?)?;
