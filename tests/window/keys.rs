@@ -69,11 +69,10 @@ async fn a_key_goes_to_the_keyring_and_nowhere_else() -> Result<()> {
     page.text_when("form .result", works).await?;
     page.text_when("main", |text| text.contains("in the keyring, ends with wxyz"))
         .await?;
-    page.execute("document.querySelector('form .result').scrollIntoView()", &[])
-        .await?;
+    let show = "document.querySelector(arguments[0]).scrollIntoView({ block: 'nearest' })";
+    page.execute(show, &[json!("form .result")]).await?;
     desktop.picture("model-tested").await?;
-    page.execute("document.querySelector('main li').scrollIntoView()", &[])
-        .await?;
+    page.execute(show, &[json!("main li")]).await?;
     desktop.picture("key-in-the-keyring").await?;
     let asked = server.received();
     assert!(!asked.is_empty(), "the model was not asked");
