@@ -48,7 +48,9 @@ fn config(project: &str, title: &str) -> SessionConfig {
         parent: None,
         demo: false,
         budget: Budget::default(),
-        facts: ModelFacts::default(), small: None, }
+        facts: ModelFacts::default(),
+        small: None,
+    }
 }
 
 fn names_in(folder: &std::path::Path) -> Vec<String> {

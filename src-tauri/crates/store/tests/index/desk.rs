@@ -61,7 +61,9 @@ pub fn config(project: &str, model: &str, parent: Option<(&str, &str)>) -> Sessi
         }),
         demo: false,
         budget: Budget::default(),
-        facts: ModelFacts::default(), small: None, }
+        facts: ModelFacts::default(),
+        small: None,
+    }
 }
 
 /// One session's events in the making.
@@ -135,7 +137,9 @@ impl Log {
             iteration: self.iteration,
             usage,
             finish: FinishReason::Calls,
-            first_byte: Millis(5), order: Vec::new(), });
+            first_byte: Millis(5),
+            order: Vec::new(),
+        });
     }
 
     pub fn item(&mut self, kind: ItemKind) -> ItemId {
