@@ -149,11 +149,11 @@ impl Run<'_> {
 
     fn native(&self, right: usize, took: Millis) -> LinkTest {
         match right {
-            1 => line(NATIVE.link, LinkState::Good, "calls tools by itself", None, took),
+            1 => line(NATIVE.link, LinkState::Good, "Calls tools by itself.", None, took),
             _ => line(
                 NATIVE.link,
                 LinkState::Warning,
-                "was offered a tool and did not call it, or with wrong arguments",
+                "Was offered a tool and did not call it, or with wrong arguments.",
                 None,
                 took,
             ),
@@ -165,14 +165,14 @@ impl Run<'_> {
             Ok((2, took)) => line(
                 TWO.link,
                 LinkState::Good,
-                "several calls in one answer",
+                "Several calls in one answer.",
                 None,
                 took,
             ),
             Ok((_, took)) => line(
                 TWO.link,
                 LinkState::Warning,
-                "one call at a time; work takes more iterations",
+                "One call at a time: work takes more iterations.",
                 None,
                 took,
             ),
@@ -184,15 +184,15 @@ impl Run<'_> {
     async fn text(&mut self, native: bool) -> Option<(LinkTest, Option<CallFormat>)> {
         let mut last = None;
         if native {
-            let says = "not needed: it calls tools by itself";
+            let says = "Not needed: it calls tools by itself.";
             return Some((
                 line("text_call", LinkState::NotTried, says, None, Millis(0)),
                 None,
             ));
         }
         for (format, says) in [
-            (CallFormat::Json, "calls tools as JSON in its answer"),
-            (CallFormat::Xml, "calls tools as XML in its answer"),
+            (CallFormat::Json, "Calls tools as JSON in its answer."),
+            (CallFormat::Xml, "Calls tools as XML in its answer."),
         ] {
             let task = Task {
                 link: "text_call",
@@ -207,7 +207,7 @@ impl Run<'_> {
                     last = Some(line(
                         "text_call",
                         LinkState::Bad,
-                        "does not call tools in any of the three ways",
+                        "Does not call tools in any of the three ways.",
                         Some("Use a larger model, or one that was made for code and tools.".to_owned()),
                         took,
                     ));
@@ -294,8 +294,8 @@ pub fn line(
 
 fn reached(took: Millis) -> [LinkTest; 2] {
     [
-        line("reachable", LinkState::Good, "the server answers", None, took),
-        line("key", LinkState::Good, "accepted", None, Millis(0)),
+        line("reachable", LinkState::Good, "The server answers.", None, took),
+        line("key", LinkState::Good, "Accepted.", None, Millis(0)),
     ]
 }
 
@@ -310,12 +310,12 @@ fn failed(error: &ModelError, took: Millis) -> Vec<LinkTest> {
             took,
         )
     };
-    let good = |link| line(link, LinkState::Good, "the server answers", None, Millis(0));
+    let good = |link| line(link, LinkState::Good, "The server answers.", None, Millis(0));
     let mut lines = match error.kind {
         ModelErrorKind::Auth => vec![good("reachable"), bad("key")],
         ModelErrorKind::NotFound | ModelErrorKind::Quota => vec![
             good("reachable"),
-            line("key", LinkState::Good, "accepted", None, Millis(0)),
+            line("key", LinkState::Good, "Accepted.", None, Millis(0)),
             bad("model"),
         ],
         _ => vec![bad("reachable")],
@@ -367,10 +367,10 @@ pub fn listed(result: Option<Result<Vec<ModelEntry>, ModelError>>, took: Millis)
 /// Whether the window has room for tools.
 pub fn window(facts: &ModelFacts, local: bool) -> LinkTest {
     let (state, says, remedy) = match facts.window {
-        Some(tokens) if tokens >= LEAST_WINDOW => (LinkState::Good, format!("{tokens} tokens"), None),
+        Some(tokens) if tokens >= LEAST_WINDOW => (LinkState::Good, format!("{tokens} tokens."), None),
         Some(tokens) => (
             LinkState::Warning,
-            format!("{tokens} tokens: small for work with tools, which needs {LEAST_WINDOW}"),
+            format!("{tokens} tokens: small for work with tools, which needs {LEAST_WINDOW}."),
             Some(if local {
                 "Start the server with a larger context (llama.cpp: -c 32768; Ollama: num_ctx, or OLLAMA_CONTEXT_LENGTH=32768; LM Studio: context length of the loaded model).".to_owned()
             } else {
@@ -379,7 +379,7 @@ pub fn window(facts: &ModelFacts, local: bool) -> LinkTest {
         ),
         None => (
             LinkState::Warning,
-            "not known".to_owned(),
+            "Not known.".to_owned(),
             Some("Enter the size of the window in the settings of the model.".to_owned()),
         ),
     };

@@ -84,6 +84,7 @@ export const links = {
     http: 'Server',
     key: 'Key',
     model: 'Model',
+    reachable: 'Reachable',
     native_call: 'Tool call',
     two_calls: 'Two calls at once',
     text_call: 'Call as text',
