@@ -10,5 +10,6 @@ mod events;
 mod fence;
 mod folder;
 mod formats;
+mod known_files;
 mod sub_agents;
 mod workflows;

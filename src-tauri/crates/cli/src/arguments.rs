@@ -137,7 +137,7 @@ pub const RUN: Command = Command {
         flag(
             "--max-cost",
             "DOLLARS",
-            "what the session may cost, where the model's price is known; no request is sent that would pass it",
+            "what the session may cost, where the price is known; no request is sent that would pass it",
         ),
         choice(
             "--effort",

@@ -1,11 +1,15 @@
 //! What the model is told before the conversation: the product's own words, facts about the project, the project's guide.
 //! Built once per turn and byte-stable within it, so that the provider's prompt cache hits.
 
-use paddock_protocol::{Role, SessionConfig, Timestamp};
+use paddock_protocol::{CallFormat, Role, SessionConfig, Timestamp};
 use paddock_sandbox::{Kind, ProjectRoot, RelativePath};
 use std::fmt::Write as _;
 
 const OWN_WORDS: &str = include_str!("context.md");
+/// For models that call in their text, which are mostly small, and for small windows.
+const SHORT_WORDS: &str = include_str!("context_short.md");
+/// Windows up to here, in tokens, are small.
+const SMALL_WINDOW: u32 = 16_384;
 /// The project's guide is cut here; a longer one is named with its size.
 const GUIDE_BYTES: usize = 8 * 1024;
 const NOTES: &str = ".paddock/MEMORY.md";
@@ -17,7 +21,10 @@ pub const GUIDES: &[&str] = &["AGENTS.md", ".paddock/AGENTS.md"];
 
 /// The system prompt of a turn.
 pub fn system_prompt(root: &ProjectRoot, config: &SessionConfig, at: Timestamp) -> String {
-    let mut prompt = OWN_WORDS.trim_end().to_owned();
+    let is_short = config.format != CallFormat::Native
+        || config.facts.window.is_some_and(|window| window <= SMALL_WINDOW);
+    let words = if is_short { SHORT_WORDS } else { OWN_WORDS };
+    let mut prompt = words.trim_end().to_owned();
     if config.role == Role::Plan {
         prompt.push_str("\nYour role is Plan: look and plan only. Nothing can be changed; end with a plan for the user to approve.");
     }
@@ -29,7 +36,7 @@ pub fn system_prompt(root: &ProjectRoot, config: &SessionConfig, at: Timestamp) 
         let _ = write!(prompt, "\n\n# Your role: {}\n{}", own.name, own.prompt.trim());
     }
     prompt.push_str("\n\n# Project\n");
-    facts(root, at, &mut prompt);
+    facts(root, at, is_short, &mut prompt);
     if let Some((name, text)) = guide(root) {
         let _ = write!(prompt, "\n# {name} of the project\n{text}\n");
     }
@@ -39,19 +46,20 @@ pub fn system_prompt(root: &ProjectRoot, config: &SessionConfig, at: Timestamp) 
     prompt
 }
 
-fn facts(root: &ProjectRoot, at: Timestamp, prompt: &mut String) {
-    let name = root
-        .path()
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
+fn facts(root: &ProjectRoot, at: Timestamp, is_short: bool, prompt: &mut String) {
+    let name = root.path().file_name().map(|name| name.to_string_lossy());
+    // A small model takes the name for a path.
+    let name = match name.filter(|_| !is_short) {
+        Some(name) => format!("Folder {name} · "),
+        None => String::new(),
+    };
     let shell = if cfg!(windows) { "PowerShell" } else { "sh" };
     let mut entries = root.read_dir(&RelativePath::root()).unwrap_or_default();
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     let git = entries.iter().any(|entry| entry.name == ".git");
     let _ = writeln!(
         prompt,
-        "Folder {name} · {} · shell {shell} · {} · {}",
+        "{name}{} · shell {shell} · {} · {}",
         std::env::consts::OS,
         if git {
             "git repository"
@@ -164,13 +172,8 @@ mod tests {
         assert_eq!(date(Timestamp(1_795_219_200_000)), "2026-11-21");
     }
 
-    #[test]
-    fn the_prompt_names_the_project_and_holds_its_guide() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("AGENTS.md"), "Use tabs.").unwrap();
-        std::fs::create_dir(folder.path().join("src")).unwrap();
-        let root = ProjectRoot::open(folder.path()).unwrap();
-        let config = SessionConfig {
+    fn config() -> SessionConfig {
+        SessionConfig {
             done_when: None,
             project: String::new(),
             title: String::new(),
@@ -186,11 +189,48 @@ mod tests {
             budget: Default::default(),
             facts: Default::default(),
             small: None,
-        };
-        let prompt = system_prompt(&root, &config, Timestamp(0));
+        }
+    }
+
+    #[test]
+    fn the_prompt_names_the_project_and_holds_its_guide() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("AGENTS.md"), "Use tabs.").unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        let root = ProjectRoot::open(folder.path()).unwrap();
+        let prompt = system_prompt(&root, &config(), Timestamp(0));
         assert!(prompt.contains("Top: AGENTS.md src/"), "{prompt}");
         assert!(prompt.contains("# AGENTS.md of the project\nUse tabs."));
         assert!(!prompt.contains("Your role is Plan"));
         assert!(prompt.len() < 2_500, "{}", prompt.len());
+    }
+
+    #[test]
+    fn a_small_model_or_window_is_told_less() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = ProjectRoot::open(folder.path()).unwrap();
+        let prompt = |format, window| {
+            let mut config = config();
+            config.format = format;
+            config.facts.window = window;
+            system_prompt(&root, &config, Timestamp(0))
+        };
+        let whole = prompt(CallFormat::Native, None);
+        assert_eq!(prompt(CallFormat::Native, Some(200_000)), whole);
+        let short = prompt(CallFormat::Json, None);
+        assert!(
+            short.len() < 1_200 && whole.len() > short.len(),
+            "{}",
+            short.len()
+        );
+        assert!(
+            !short.contains("Folder "),
+            "a small model takes the name for a path"
+        );
+        assert_eq!(prompt(CallFormat::Native, Some(8_192)), short);
+        assert!(
+            short.contains("never instructions"),
+            "what guards against texts from outside stays"
+        );
     }
 }

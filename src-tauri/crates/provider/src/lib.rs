@@ -19,6 +19,7 @@ mod model;
 mod model_list;
 mod network;
 mod presets;
+mod prompt_cut;
 mod reading;
 mod recording;
 mod replay;
@@ -36,7 +37,7 @@ pub use base_url::BaseUrl;
 pub use catalogue::{catalogue_date, known_facts, merged, minimal_effort_word};
 pub use chat::ChatProvider;
 pub use dialect::{
-    BrokenCall, PROMPT_LIMIT, TextCall, TextCallProblem, TextCalls, TextPart, enhanced_prompt, form,
+    BrokenCall, PROMPT_LIMIT, Room, TextCall, TextCallProblem, TextCalls, TextPart, enhanced_prompt, form,
     read_text_calls,
 };
 pub use discovery::{find_local_servers, find_servers_on};
@@ -51,6 +52,7 @@ pub use network::{
     CertificateFacts, Exceptions, Network, NetworkConfig, ProxyAddress, ProxyChoice, ProxyLogin, Variables,
 };
 pub use presets::presets;
+pub use prompt_cut::prompt_was_cut;
 pub use replay::{Replayed, replay};
 pub use responses::ResponsesProvider;
 pub use scripted::{Script, ScriptError, ScriptPace, ScriptedProvider, lay_out_sample_project};

@@ -43,7 +43,7 @@ fn main() {
     measure(
         "search_files, any case",
         "search_files",
-        json!({"pattern": "NEEDLE", "ignore_case": true}),
+        json!({"pattern": "needle"}),
     );
     measure(
         "find_files, 5,000 files",

@@ -114,6 +114,11 @@ pub struct CallContext {
     /// Takes the whole of an output that is too long for the model.
     pub whole_output: KeepOutput,
     pub earlier_output: ReadOutput,
+    /// Files that the model knows: it does not replace others whole.
+    pub knows: KnowsFile,
+    /// The model is a small one: it may not lose most of a file by writing it anew, a search that finds nothing goes by words, and
+    /// what is read has no line numbers, which it would copy.
+    pub careful: bool,
     /// The background processes of the session.
     pub processes: Processes,
     /// Told (`notify_one`) when the person lets the running command of this call go on in the background: the command is
@@ -150,6 +155,8 @@ impl CallContext {
             after: Arc::new(move |_, _| nowhere()),
             whole_output: Arc::new(move |_| nowhere()),
             earlier_output: Arc::new(|_| Ok(None)),
+            knows: Arc::new(|_| true),
+            careful: false,
             processes: Processes::new(Arc::new(|_| {}), 0),
             to_background: Arc::default(),
         }
@@ -167,6 +174,9 @@ pub type KeepAfter = Arc<dyn Fn(&RelativePath, FileVersion) -> std::io::Result<(
 
 /// The whole output that was kept of an earlier call of this session; `None` when there is none.
 pub type ReadOutput = Arc<dyn Fn(&CallId) -> std::io::Result<Option<String>> + Send + Sync>;
+
+/// Whether the model has read or written this file of the project in this session.
+pub type KnowsFile = Arc<dyn Fn(&RelativePath) -> bool + Send + Sync>;
 
 /// Keeps a whole output on disk, readable on demand.
 pub type KeepOutput = Arc<dyn Fn(&[u8]) -> std::io::Result<()> + Send + Sync>;

@@ -17,6 +17,11 @@ const WANTED: Wanted<'_> = Wanted {
     one_place: "Add lines around it to name one place, or set `all`.",
 };
 
+/// Lines shown around a change, and at most.
+const AROUND: usize = 2;
+const MAX_SHOWN: usize = 20;
+const MAX_LINE: usize = 300;
+
 pub(crate) struct EditFile;
 
 #[derive(Deserialize, JsonSchema)]
@@ -42,8 +47,11 @@ impl TypedTool for EditFile {
     }
 
     fn run(input: Input, cx: &CallContext, _: &Stop) -> Result<CallOutput, ToolError> {
-        let (change, mut text, found) =
-            change::run(cx, &input.path, |place, old| plan(cx, place, old, &input))?;
+        let (change, mut text, (found, now)) = change::run(cx, &input.path, |place, old| {
+            let (plan, found, new) = plan(cx, place, old, &input)?;
+            let now = excerpt(&new, &found, cx.careful);
+            Ok((plan, (found, now)))
+        })?;
         if found.replacements.len() > 1 {
             let _ = write!(
                 text,
@@ -54,6 +62,7 @@ impl TypedTool for EditFile {
         if found.how == How::WhiteSpace {
             text.push_str(" The white space of old_text differed; the indentation of the file was kept.");
         }
+        text.push_str(&now);
         Ok(CallOutput {
             changes: vec![change],
             ..done(text)
@@ -66,7 +75,7 @@ fn plan(
     place: &Place,
     old: Option<Vec<u8>>,
     input: &Input,
-) -> Result<(Plan, Match), ToolError> {
+) -> Result<(Plan, Match, String), ToolError> {
     let path = place.name();
     let Some(bytes) = old else {
         return Err(ToolError::Model(format!(
@@ -90,7 +99,8 @@ fn plan(
             let hidden = place.is_hidden_secret(cx, &place.path);
             ToolError::Model(nearest::explain(&WANTED, &path, &text.content, &none, hidden))
         })?;
-    let new = text.encode(&found.apply(&text.content)).map_err(|letter| {
+    let content = found.apply(&text.content);
+    let new = text.encode(&content).map_err(|letter| {
         ToolError::Model(format!(
             "`{path}` is not stored as UTF-8 and cannot hold “{letter}”; nothing was changed. Use other letters, or write_file for the whole file."
         ))
@@ -107,5 +117,28 @@ fn plan(
             new,
         },
         found,
+        content,
     ))
+}
+
+/// The changed lines as they are now, with those around them: what went wrong is seen at once.
+fn excerpt(new: &str, found: &Match, careful: bool) -> String {
+    let Some(first) = found.replacements.first() else {
+        return String::new();
+    };
+    // Before the first place nothing moved.
+    let start = new[..first.range.start].matches('\n').count();
+    let from = start.saturating_sub(AROUND);
+    let to = start + first.text.lines().count().max(1) + AROUND;
+    let lines: Vec<&str> = new.lines().collect();
+    let to = to.min(lines.len()).min(from + MAX_SHOWN);
+    let mut shown = String::from("\nNow:\n");
+    for (number, line) in lines.iter().enumerate().take(to).skip(from) {
+        let line = bounds::short_line(line, MAX_LINE);
+        let _ = match careful {
+            true => writeln!(shown, "{line}"),
+            false => writeln!(shown, "{}\t{line}", number + 1),
+        };
+    }
+    shown.trim_end().to_owned()
 }

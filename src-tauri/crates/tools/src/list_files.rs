@@ -37,6 +37,13 @@ impl TypedTool for ListFiles {
 
     fn run(input: Input, cx: &CallContext, stop: &Stop) -> Result<CallOutput, ToolError> {
         let place = place::open(cx, place::named_or_root(cx, input.path.as_deref())?, false)?;
+        let kind = place.root.metadata(&place.path).map(|found| found.kind);
+        if matches!(kind, Ok(Kind::File)) {
+            return Err(ToolError::Model(format!(
+                "`{}` is a file. Use read_file to see what is in it.",
+                place.name()
+            )));
+        }
         let depth = input.depth.unwrap_or(DEPTH).max(1) as usize;
         let mut text = String::new();
         let mut entries = 0;

@@ -8,6 +8,9 @@ use paddock_protocol::{Access, FileVersion, ProtectedPlace};
 use paddock_sandbox::{Kind, OutsidePath, PathError, PathPlace, ProjectRoot, RelativePath};
 use std::path::Path;
 
+/// Names that an error shows of a folder.
+const MAX_NEAR: usize = 20;
+
 /// What an argument names; nothing is opened yet.
 pub(crate) enum Named {
     Inside(RelativePath),
@@ -183,6 +186,10 @@ impl Place {
     pub(crate) fn failure(&self, error: PathError) -> ToolError {
         let path = match path_of(&error) {
             Some(path) if self.is_outside() => path,
+            Some(path) if matches!(error, PathError::NotFound { .. }) => {
+                let near = self.near(path);
+                return ToolError::Model(format!("{}{near}", sentence(&error.to_string())));
+            }
             _ => return paths::failure(error),
         };
         let text = error
@@ -192,6 +199,33 @@ impl Place {
             PathError::NoSpace { .. } => ToolError::Fatal(sentence(&text)),
             _ => ToolError::Model(sentence(&text)),
         }
+    }
+
+    /// What there is in the nearest folder above something that is not there: a wrong guess is corrected at once.
+    fn near(&self, missing: &RelativePath) -> String {
+        let mut above = missing.parent();
+        while let Some(folder) = above {
+            if let Ok(mut entries) = self.root.read_dir(&folder) {
+                entries.retain(|entry| entry.name != ".git");
+                entries.sort_by(|a, b| a.name.cmp(&b.name));
+                let more = if entries.len() > MAX_NEAR { ", …" } else { "" };
+                let names = entries.iter().take(MAX_NEAR).map(|entry| match entry.kind {
+                    Kind::Folder => format!("{}/", entry.name),
+                    _ => entry.name.clone(),
+                });
+                let names: Vec<String> = names.collect();
+                let place = match folder.is_root() {
+                    true => "The project folder".to_owned(),
+                    false => format!("`{folder}`"),
+                };
+                return match names.is_empty() {
+                    true => format!(" {place} is empty."),
+                    false => format!(" {place} has: {}{more}.", names.join(", ")),
+                };
+            }
+            above = folder.parent();
+        }
+        String::new()
     }
 
     /// What the file holds; `None` when it is not there.

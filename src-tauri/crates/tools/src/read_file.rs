@@ -46,6 +46,12 @@ impl TypedTool for ReadFile {
                 "`{path}` has {}, too much to read. Use search_files on it, or a command that shows a part.",
                 bounds::size(size)
             )),
+            PathError::NotFound { .. } => match place.failure(error) {
+                ToolError::Model(text) if !place.is_outside() => {
+                    ToolError::Model(format!("{text} To make it use write_file."))
+                }
+                other => other,
+            },
             other => place.failure(other),
         })?;
         let Some(text) = Text::decode(&bytes) else {
@@ -54,7 +60,8 @@ impl TypedTool for ReadFile {
                 "`{path}` is {kind} ({size}), not text."
             )));
         };
-        let mut output = part_of(&text.content, input.from_line, input.to_line)?;
+        let numbers = if cx.careful { Numbers::Left } else { Numbers::Shown };
+        let mut output = part_of(&text.content, input.from_line, input.to_line, numbers)?;
         if let Some(notes) = notes(&text) {
             output.text.insert_str(0, &notes);
         }
@@ -76,8 +83,21 @@ fn notes(text: &Text) -> Option<String> {
     (!notes.is_empty()).then(|| format!("[{}]\n", notes.join(", ")))
 }
 
-/// Numbered lines of a text, `from` to `to`, bounded, with words about what is not shown.
-pub(crate) fn part_of(text: &str, from: Option<u32>, to: Option<u32>) -> Result<CallOutput, ToolError> {
+/// Whether lines have their numbers before them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    Shown,
+    /// For models that copy them into what they write.
+    Left,
+}
+
+/// Lines of a text, `from` to `to`, bounded, with words about what is not shown.
+pub(crate) fn part_of(
+    text: &str,
+    from: Option<u32>,
+    to: Option<u32>,
+    numbers: Numbers,
+) -> Result<CallOutput, ToolError> {
     let lines: Vec<&str> = text.lines().collect();
     let of = lines.len();
     if of == 0 {
@@ -112,7 +132,10 @@ pub(crate) fn part_of(text: &str, from: Option<u32>, to: Option<u32>) -> Result<
             break;
         }
         last += 1;
-        let _ = writeln!(result, "{last}\t{line}");
+        let _ = match numbers {
+            Numbers::Shown => writeln!(result, "{last}\t{line}"),
+            Numbers::Left => writeln!(result, "{line}"),
+        };
     }
     if last < wanted {
         let next = last + 1;

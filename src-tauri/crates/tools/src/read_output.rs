@@ -1,7 +1,7 @@
 //! The rest of an output that was too long for the model, and what background processes write.
 
 use crate::processes::View;
-use crate::read_file::part_of;
+use crate::read_file::{Numbers, part_of};
 use crate::typed::{Stop, TypedTool, reading};
 use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, stop_process};
 use paddock_protocol::{CallId, CallOutput, ProcessEnd, ProcessId, Verb};
@@ -60,7 +60,7 @@ impl TypedTool for ReadOutput {
         };
         let kept = kept.ok_or_else(unknown)?;
         let from = input.tail.map(|tail| first_of_tail(&kept, tail));
-        part_of(&kept, from.or(input.from_line), input.to_line)
+        part_of(&kept, from.or(input.from_line), input.to_line, Numbers::Shown)
     }
 }
 
@@ -75,7 +75,7 @@ fn of_process(view: &View, input: &Input) -> Result<CallOutput, ToolError> {
         (None, None) => Some(first_of_tail(&view.output, input.tail.unwrap_or(USUAL_TAIL))),
         (from, _) => from,
     };
-    let mut output = part_of(&view.output, from, input.to_line)?;
+    let mut output = part_of(&view.output, from, input.to_line, Numbers::Shown)?;
     if view.dropped > 0 {
         let dropped = bounds::size(view.dropped);
         output.text.insert_str(

@@ -85,7 +85,9 @@ impl RunCommand {
         }
         let folder = paths::locate_or_root(cx, input.folder.as_deref())?;
         if cx.root.metadata(&folder).map_err(paths::failure)?.kind != Kind::Folder {
-            return Err(ToolError::Model(format!("`{folder}` is not a folder.")));
+            return Err(ToolError::Model(format!(
+                "`{folder}` is not a folder. Leave `folder` out to run it in the project folder."
+            )));
         }
         if cx.read_only && !cx.sandbox.confined {
             return Err(ToolError::Model(

@@ -20,6 +20,8 @@ const MAX_HITS_PER_FILE: usize = 40;
 const MAX_LINE: usize = 300;
 /// Larger files are mostly data, not source.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
+const AS_PLAIN_TEXT: &str = "Nothing found as a regular expression; as plain text:\n";
+const BY_WORDS: &str = "Nothing found; lines with one of its words:\n";
 /// Memory of a compiled expression, in bytes.
 const MAX_REGEX: usize = 2 * 1024 * 1024;
 
@@ -28,14 +30,12 @@ pub(crate) struct SearchFiles;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Rust regex for one line
+    /// Rust regex for one line; small letters find both
     pattern: String,
     /// Folder or file
     path: Option<String>,
     /// `*.rs`
     glob: Option<String>,
-    #[serde(default)]
-    ignore_case: bool,
 }
 
 impl TypedTool for SearchFiles {
@@ -54,39 +54,85 @@ impl TypedTool for SearchFiles {
     fn run(input: Input, cx: &CallContext, stop: &Stop) -> Result<CallOutput, ToolError> {
         let query = Query::new(&input)?;
         let place = place::open(cx, place::named_or_root(cx, input.path.as_deref())?, false)?;
-        let mut hits = Hits::default();
-        let found = place
-            .root
-            .metadata(&place.path)
-            .map_err(|error| place.failure(error))?;
-        if found.kind == Kind::Folder {
-            let walked = walk(&place, None, stop, |found| {
-                if found.kind == Kind::File && query.wants(&place, &found.path) {
-                    search(cx, &place, &query, found, false, &mut hits);
-                }
-                Ok(if hits.are_enough() {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
+        let mut hits = look(cx, &place, &query, stop)?;
+        for (pattern, said) in other_ways(&input.pattern, cx.careful) {
+            if hits.hits > 0 {
+                break;
+            }
+            let query = Query::new(&Input {
+                pattern,
+                path: None,
+                glob: input.glob.clone(),
             })?;
-            hits.more |= walked.cut;
-        } else {
-            search(
-                cx,
-                &place,
-                &query,
-                &Found {
-                    path: place.path.clone(),
-                    kind: found.kind,
-                    size: found.size,
-                },
-                true,
-                &mut hits,
-            );
+            let other = look(cx, &place, &query, stop)?;
+            if other.hits > 0 {
+                hits = other;
+                hits.text.insert_str(0, said);
+            }
         }
         Ok(hits.output())
     }
+}
+
+/// What else may have been meant by an expression that is found nowhere, with what is said when that is found.
+fn other_ways(pattern: &str, careful: bool) -> Vec<(String, &'static str)> {
+    let mut ways = Vec::new();
+    let plain = regex::escape(pattern);
+    if plain != pattern {
+        ways.push((plain, AS_PLAIN_TEXT));
+    }
+    let words: Vec<String> = pattern
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| word.chars().count() > 2)
+        .map(str::to_lowercase)
+        .collect();
+    if careful && words.len() > 1 {
+        ways.push((format!("\\b({})\\b", words.join("|")), BY_WORDS));
+    }
+    ways
+}
+
+/// Searches what the call names.
+fn look(cx: &CallContext, place: &Place, query: &Query, stop: &Stop) -> Result<Hits, ToolError> {
+    let mut hits = Hits::default();
+    let found = place
+        .root
+        .metadata(&place.path)
+        .map_err(|error| place.failure(error))?;
+    if found.kind == Kind::Folder {
+        let walked = walk(place, None, stop, |found| {
+            if found.kind == Kind::File && query.wants(place, &found.path) {
+                search(cx, place, query, found, false, &mut hits);
+            }
+            Ok(if hits.are_enough() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })?;
+        hits.more |= walked.cut;
+    } else {
+        let found = Found {
+            path: place.path.clone(),
+            kind: found.kind,
+            size: found.size,
+        };
+        search(cx, place, query, &found, true, &mut hits);
+    }
+    Ok(hits)
+}
+
+/// Whether letters of an expression are capitals; those of classes like `\W` are none.
+fn has_capitals(pattern: &str) -> bool {
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            letter if letter.is_uppercase() => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 struct Query {
@@ -103,7 +149,7 @@ impl Query {
         }
         let mut builder = RegexBuilder::new(&input.pattern);
         builder
-            .case_insensitive(input.ignore_case)
+            .case_insensitive(!has_capitals(&input.pattern))
             .size_limit(MAX_REGEX)
             .dfa_size_limit(MAX_REGEX);
         let compile = |builder: &RegexBuilder| {

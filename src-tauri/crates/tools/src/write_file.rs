@@ -4,10 +4,14 @@ use crate::change::{self, Plan};
 use crate::place::Place;
 use crate::text::{LineEnd, Text};
 use crate::typed::{Stop, TypedTool, done};
-use crate::{CallContext, Prepared, ToolError, ToolKind};
+use crate::{CallContext, Prepared, ToolError, ToolKind, bounds};
 use paddock_protocol::CallOutput;
+use paddock_sandbox::RelativePath;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::HashSet;
+
+const MAX_LINE: usize = 120;
 
 pub(crate) struct WriteFile;
 
@@ -25,12 +29,12 @@ impl TypedTool for WriteFile {
     const KIND: ToolKind = ToolKind::Write;
 
     fn prepare(input: Input, cx: &CallContext) -> Result<Prepared, ToolError> {
-        change::prepare(cx, &input.path, |place, old| plan(place, old, &input.content))
+        change::prepare(cx, &input.path, |place, old| plan(cx, place, old, &input.content))
     }
 
     fn run(input: Input, cx: &CallContext, _: &Stop) -> Result<CallOutput, ToolError> {
         let (change, text, ()) = change::run(cx, &input.path, |place, old| {
-            Ok((plan(place, old, &input.content)?, ()))
+            Ok((plan(cx, place, old, &input.content)?, ()))
         })?;
         Ok(CallOutput {
             changes: vec![change],
@@ -40,7 +44,7 @@ impl TypedTool for WriteFile {
 }
 
 /// A replaced text file keeps its encoding, and its line ends unless the content has its own.
-fn plan(place: &Place, old: Option<Vec<u8>>, content: &str) -> Result<Plan, ToolError> {
+fn plan(cx: &CallContext, place: &Place, old: Option<Vec<u8>>, content: &str) -> Result<Plan, ToolError> {
     let path = place.path.clone();
     if path.is_root() {
         return Err(ToolError::Model(
@@ -73,5 +77,40 @@ fn plan(place: &Place, old: Option<Vec<u8>>, content: &str) -> Result<Plan, Tool
             place.name()
         )));
     }
+    if let Some(before) = before.filter(|_| !place.is_outside()) {
+        check_loss(cx, &path, &before.content, content)?;
+    }
     Ok(Plan { path, old, new })
+}
+
+/// An error when what a file holds would be lost unseen.
+fn check_loss(cx: &CallContext, path: &RelativePath, before: &str, content: &str) -> Result<(), ToolError> {
+    let kept: HashSet<&str> = content.lines().map(str::trim).collect();
+    let lines: Vec<&str> = before
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    if !(cx.knows)(path) {
+        return Err(ToolError::Model(format!(
+            "`{path}` is there already and you have not read it; nothing was written. Read it with read_file; then change a part of it with edit_file, or write it whole."
+        )));
+    }
+    let lost: Vec<&str> = lines
+        .iter()
+        .copied()
+        .filter(|line| !kept.contains(line))
+        .collect();
+    if cx.careful && lost.len() * 2 > lines.len() {
+        return Err(ToolError::Model(format!(
+            "Nothing was written: `{path}` would lose {} of its {} lines, `{}` among them. Use edit_file to change a part of it. To add to it: `old_text` is its last line, `new_text` that line and the new ones.",
+            lost.len(),
+            lines.len(),
+            bounds::short_line(lost[0], MAX_LINE)
+        )));
+    }
+    Ok(())
 }

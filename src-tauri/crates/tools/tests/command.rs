@@ -202,7 +202,7 @@ async fn odd_arguments() {
         ),
         (
             json!({"command": "true", "folder": "a.txt"}),
-            "`a.txt` is not a folder.",
+            "`a.txt` is not a folder. Leave `folder` out to run it in the project folder.",
         ),
         (
             json!({"command": "true", "folder": "nothing"}),

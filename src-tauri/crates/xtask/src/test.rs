@@ -1,5 +1,5 @@
 //! `cargo xtask test`: all tests in four parts, with the number of tests and the time of each at the end. A part in
-//! which nothing ran counts as failed.
+//! which nothing ran counts as failed. A fifth part, `real`, needs a server with a model and runs only when it is named.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,6 +19,7 @@ enum Part {
     Ui,
     Browser,
     Window,
+    Real,
 }
 
 const ALL: [Part; 4] = [Part::Rust, Part::Ui, Part::Browser, Part::Window];
@@ -111,7 +112,8 @@ fn chosen(words: &[&str]) -> Result<Vec<Part>> {
         "ui" => Ok(Part::Ui),
         "browser" => Ok(Part::Browser),
         "window" => Ok(Part::Window),
-        other => bail!("`{other}` is no part of the tests; there are rust, ui, browser and window"),
+        "real" => Ok(Part::Real),
+        other => bail!("`{other}` is no part of the tests; there are rust, ui, browser, window and real"),
     };
     words.iter().map(named).collect()
 }
@@ -132,6 +134,7 @@ impl Part {
             Self::Ui => ("unit tests of the page", "15 s"),
             Self::Browser => ("the page in a browser", "30 s"),
             Self::Window => ("the built app in a real window", "5 min the first time"),
+            Self::Real => ("small tasks done by a real model", "10 min"),
         }
     }
 
@@ -144,6 +147,7 @@ impl Part {
             }
             Self::Browser => browser(filter, count),
             Self::Window => window(filter, count),
+            Self::Real => real(filter, count),
         }
     }
 }
@@ -240,6 +244,25 @@ const KEYRING: [&str; 6] = [
     "--test",
     "keyring",
 ];
+
+/// Cargo's own runner, because it lets the table through line by line. The filter is the part of a task's name.
+fn real(filter: &[&str], count: &mut Count) -> Result<()> {
+    if std::env::var_os(REAL_MODEL).is_none() {
+        bail!("{REAL_MODEL} names no server. Give one, for example {REAL_MODEL}=http://127.0.0.1:8080/v1");
+    }
+    process::show(workspace::cargo().args(["build", "--quiet", "--package", "paddock-cli"]))?;
+    let mut cargo = workspace::cargo();
+    cargo
+        .args(["test", "--quiet", "--package", "paddock-tests", "--test", "real"])
+        .args(["--", "--nocapture"]);
+    if let Some(tasks) = filter.first() {
+        cargo.env("PADDOCK_REAL_TASKS", tasks);
+    }
+    counted(&mut cargo, cargo_test_line, count)
+}
+
+/// Names the server of the part `real`.
+const REAL_MODEL: &str = "PADDOCK_REAL_MODEL_URL";
 
 /// The tests that run inside the session: the window, the keyring that is there, and a system that has none.
 pub fn window_tests(filter: &[&str], variables: &[(&str, PathBuf)]) -> Result<()> {

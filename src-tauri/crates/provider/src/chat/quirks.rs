@@ -1,6 +1,7 @@
 //! What a server does not accept, learnt from its refusals and remembered as long as the provider lives.
 
 use crate::BaseUrl;
+use crate::dialect::Constraint;
 
 /// The field that carries the upper bound of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,10 @@ pub(crate) struct Quirks {
     pub no_effort: bool,
     /// Stop sequences are refused.
     pub no_stop: bool,
+    /// A temperature is refused.
+    pub no_temperature: bool,
+    /// How narrow a schema for calls in a text may be.
+    pub constraint: Constraint,
 }
 
 impl Quirks {
@@ -92,6 +97,19 @@ impl Quirks {
         ];
         if refused && names_stop.iter().any(|name| text.contains(name)) {
             self.no_stop = true;
+        }
+        if refused && text.contains("temperature") {
+            self.no_temperature = true;
+        }
+        let names_constraint = [
+            "response_format",
+            "json_schema",
+            "json schema",
+            "grammar",
+            "structured output",
+        ];
+        if names_constraint.iter().any(|name| text.contains(name)) {
+            self.constraint = self.constraint.wider();
         }
         if text.contains("length of 9") || text.contains("exactly 9") {
             self.short_ids = true;

@@ -3,7 +3,7 @@
 use super::history::{HistoryWriter, WireMessage};
 use super::quirks::{Quirks, TokenField};
 use crate::catalogue::minimal_effort_word;
-use crate::dialect::stop_sequences;
+use crate::dialect::{response_format, stop_sequences};
 use crate::reading::ToolNames;
 use crate::writing::{drop_patterns, object_schema};
 use crate::{ModelRequest, ToolSpec};
@@ -11,6 +11,9 @@ use bytes::Bytes;
 use paddock_protocol::{CallFormat, Effort, ProviderId};
 use serde::Serialize;
 use serde_json::Value;
+
+/// For calls in a text.
+const TEMPERATURE: f32 = 0.0;
 
 #[derive(Serialize)]
 struct WireRequest<'a> {
@@ -29,6 +32,10 @@ struct WireRequest<'a> {
     reasoning_effort: Option<&'static str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stop: &'static [&'static str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -99,8 +106,16 @@ pub(crate) fn body(
             true => &[],
             false => stop_sequences(request.format),
         },
+        temperature: temperature(request, quirks),
+        response_format: response_format(request, quirks.constraint),
     };
     Ok(serde_json::to_vec(&wire)?.into())
+}
+
+/// Models that need a dialect write better calls when they are held to what is likely; others are left as their server sets them.
+fn temperature(request: &ModelRequest, quirks: &Quirks) -> Option<f32> {
+    let may = !quirks.no_temperature && request.facts.temperature != Some(false);
+    (may && request.format != CallFormat::Native && !request.tools.is_empty()).then_some(TEMPERATURE)
 }
 
 /// The tools of the field `tools`; in a dialect they are told in the system prompt.

@@ -37,9 +37,9 @@ pub(super) fn example(format: CallFormat, tools: &[&ToolSpec]) -> String {
         .collect();
     let arguments = Value::Object(arguments).to_string();
     let call = written(format, &tool.name, &arguments);
-    match reads {
-        Some(_) => format!("I read the file first.\n{call}"),
-        None => call,
+    match (reads, format) {
+        (Some(_), CallFormat::Xml) => format!("I read the file first.\n{call}"),
+        _ => call,
     }
 }
 

@@ -7,24 +7,29 @@
 //! become calls; nothing is completed.
 
 mod call;
+mod constraint;
 mod example;
 mod fence;
 mod fenced;
 mod held;
 mod history;
 mod lines;
+mod offer;
 mod prompt;
 mod quotation;
 mod read;
 mod scan;
 mod schema;
 mod stream;
+mod told;
 
+pub(crate) use constraint::{Constraint, response_format};
 pub(crate) use history::{Speaker, conversation};
 pub(crate) use prompt::PromptCache;
 pub use prompt::{PROMPT_LIMIT, enhanced_prompt};
 pub(crate) use read::read_answer;
 pub(crate) use stream::LiveText;
+pub use told::Room;
 
 use crate::reading::split_lone_close;
 use paddock_protocol::CallFormat;

@@ -43,6 +43,21 @@ pub(super) fn names_and_types(schema: &Value) -> String {
     line(&Value::Object(short))
 }
 
+/// Names and types of what a call needs, and its switches: a small model fills in whatever it is told of. All, where nothing is needed.
+pub(super) fn needed(schema: &Value) -> String {
+    let required = schema["required"].as_array().cloned();
+    let Some(required) = required.filter(|names| !names.is_empty()) else {
+        return names_and_types(schema);
+    };
+    let mut schema = schema.clone();
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.retain(|name, property| {
+            required.iter().any(|needed| needed == name) || property["type"] == "boolean"
+        });
+    }
+    names_and_types(&schema)
+}
+
 /// The type of a property in a word.
 pub(super) fn type_of(property: &Value) -> String {
     let kind = match &property["type"] {

@@ -393,6 +393,7 @@ fn the_form_is_one_that_is_read() {
     }
 }
 
+mod constraint;
 mod golden;
 mod live;
 mod property;

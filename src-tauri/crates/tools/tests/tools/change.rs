@@ -64,6 +64,80 @@ async fn a_replaced_file_keeps_encoding_and_line_ends() {
 }
 
 #[tokio::test]
+async fn a_file_that_the_model_does_not_know_is_not_replaced_whole() {
+    let mut project = Project::new(&[("a.txt", "one\n"), ("empty.txt", " \n")]);
+    project.cx.knows = Arc::new(|path| path.as_str() == "known.txt");
+    let whole = json!({"path": "a.txt", "content": "two\n"});
+    let text = project.fails("write_file", whole.clone()).await;
+    assert!(
+        text.contains("you have not read it; nothing was written"),
+        "{text}"
+    );
+    assert!(
+        project.prepare("write_file", whole).await.is_err(),
+        "nobody is asked"
+    );
+    assert_eq!(project.text("a.txt"), "one\n");
+    for path in ["new.txt", "empty.txt"] {
+        let write = json!({"path": path, "content": "two\n"});
+        project.run("write_file", write).await.unwrap();
+    }
+    let edit = json!({"path": "a.txt", "old_text": "one", "new_text": "two"});
+    project.run("edit_file", edit).await.unwrap();
+    project.put("known.txt", b"one\n");
+    let known = json!({"path": "known.txt", "content": "two\n"});
+    project.run("write_file", known).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_careful_call_does_not_lose_most_of_a_file() {
+    let mut project = Project::new(&[("a.py", "def one():\n    return 1\n\n\ndef two():\n    return 2\n")]);
+    let other = json!({"path": "a.py", "content": "def three():\n    return 3\n"});
+    project.cx.careful = true;
+    let text = project.fails("write_file", other.clone()).await;
+    assert!(
+        text.contains("would lose 4 of its 4 lines, `def one():` among them") && text.contains("edit_file"),
+        "{text}"
+    );
+    let read = project
+        .says("read_file", json!({"path": "a.py", "from_line": 5}))
+        .await;
+    assert_eq!(read, "def two():\n    return 2\n", "numbers would be copied");
+    let edit = json!({"path": "a.py", "old_text": "return 2", "new_text": "return 3"});
+    let text = project.says("edit_file", edit).await;
+    assert!(text.ends_with("Now:\n\ndef two():\n    return 3"), "{text}");
+    let more =
+        json!({"path": "a.py", "content": "def one():\n    return 1\n\n\ndef three():\n    return 3\n"});
+    project.run("write_file", more).await.unwrap();
+    project.cx.careful = false;
+    project.run("write_file", other).await.unwrap();
+    assert_eq!(project.text("a.py"), "def three():\n    return 3\n");
+}
+
+#[tokio::test]
+async fn a_long_change_is_shown_in_part() {
+    let project = Project::new(&[("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\n")]);
+    let lines: Vec<String> = (1..=100).map(|n| format!("line {n}")).collect();
+    let edit = json!({"path": "a.txt", "old_text": "four", "new_text": lines.join("\n")});
+    let text = project.says("edit_file", edit).await;
+    assert!(text.contains("\nNow:\n2\ttwo\n3\tthree\n4\tline 1\n"), "{text}");
+    assert_eq!(text.lines().count(), 2 + 20, "{text}");
+    let delete = json!({"path": "a.txt", "old_text": "one\n", "new_text": ""});
+    let text = project.says("edit_file", delete).await;
+    assert!(text.contains("\nNow:\n1\ttwo\n2\tthree\n"), "{text}");
+    let text = project
+        .says(
+            "edit_file",
+            json!({"path": "a.txt", "old_text": "six", "new_text": "end"}),
+        )
+        .await;
+    assert!(
+        text.ends_with("\tfive\n105\tend") || text.ends_with("\tend"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
 async fn edit_file_shows_and_makes_the_change() {
     let project = Project::new(&[("src/a.rs", "fn a() {\n    one();\n    two();\n}\n")]);
     let edit = json!({"path": "src/a.rs", "old_text": "one();", "new_text": "one(1);\n    more();"});
@@ -77,19 +151,26 @@ async fn edit_file_shows_and_makes_the_change() {
     assert_eq!(prepared.undo, UndoFact::Covered);
     let output = project.run("edit_file", edit).await.unwrap();
     assert_eq!(output.changes, [change], "what was shown is what was done");
-    assert_eq!(output.text, "Edited src/a.rs (+2 -1 lines).");
+    assert_eq!(
+        output.text,
+        "Edited src/a.rs (+2 -1 lines).\nNow:\n1\tfn a() {\n2\t    one(1);\n3\t    more();\n4\t    two();\n5\t}"
+    );
     assert_eq!(
         project.text("src/a.rs"),
         "fn a() {\n    one(1);\n    more();\n    two();\n}\n"
     );
     let all = json!({"path": "src/a.rs", "old_text": "();", "new_text": "()?;", "all": true});
-    assert_eq!(
-        project.says("edit_file", all).await,
-        "Edited src/a.rs (+2 -2 lines). 2 places replaced."
+    let text = project.says("edit_file", all).await;
+    assert!(
+        text.starts_with("Edited src/a.rs (+2 -2 lines). 2 places replaced.\nNow:\n1\tfn a() {\n"),
+        "{text}"
     );
     let shifted = json!({"path": "src/a.rs", "old_text": "more()?;\ntwo()?;\n", "new_text": "two()?;\n"});
     let text = project.says("edit_file", shifted).await;
-    assert!(text.ends_with("the indentation of the file was kept."), "{text}");
+    assert!(
+        text.contains("the indentation of the file was kept.\nNow:\n"),
+        "{text}"
+    );
     assert_eq!(
         project.text("src/a.rs"),
         "fn a() {\n    one(1);\n    two()?;\n}\n"

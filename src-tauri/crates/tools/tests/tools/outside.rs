@@ -169,7 +169,13 @@ async fn a_file_is_written_as_it_was_shown() {
     let again = project.prepare("edit_file", edit.clone()).await.unwrap();
     project.cx.approved = again.body.base();
     let output = project.run("edit_file", edit).await.unwrap();
-    assert_eq!(output.text, "Edited ../shared/ports.json (+1 -1 lines).");
+    assert!(
+        output
+            .text
+            .starts_with("Edited ../shared/ports.json (+1 -1 lines).\nNow:\n"),
+        "{}",
+        output.text
+    );
     assert_eq!(
         output.changes[0].path,
         project.real("shared/ports.json").to_str().unwrap()

@@ -56,7 +56,7 @@ async fn list_files_leaves_out_what_is_ignored() {
         project
             .fails("list_files", json!({"path": "README.md"}))
             .await
-            .contains("not a folder")
+            .contains("`README.md` is a file. Use read_file")
     );
     assert!(
         project
@@ -158,14 +158,14 @@ async fn search_files_groups_hits_by_file() {
         .unwrap();
     assert_eq!(
         output.text,
-        "docs/build/page.md\n  1: needle\n\nkeep.log\n  1: needle\n\nsrc/deep/er/mod.rs\n  1: // needle NEEDLE\n\nsrc/main.rs\n  2:     needle();\n\
+        "README.md\n  2: Needle here\n\ndocs/build/page.md\n  1: needle\n\nkeep.log\n  1: needle\n\nsrc/deep/er/mod.rs\n  1: // needle NEEDLE\n\nsrc/main.rs\n  2:     needle();\n\
          1 file with passwords or keys not shown; read one by name if it is needed.\n"
     );
     assert_eq!(
         output.facts,
         Some(OutputFacts::Hits {
-            hits: 4,
-            files: 4,
+            hits: 5,
+            files: 5,
             more: false
         })
     );
@@ -176,10 +176,18 @@ async fn search_files_groups_hits_by_file() {
         )
         .await;
     assert_eq!(both, "src/deep/er/mod.rs\n  1: // needle NEEDLE\n");
-    let any_case = json!({"pattern": "^NEEDLE here$", "ignore_case": true});
+    let small = json!({"pattern": "^needle here\\W?$"});
     assert_eq!(
-        project.says("search_files", any_case).await,
-        "README.md\n  2: Needle here\n"
+        project.says("search_files", small).await,
+        "README.md\n  2: Needle here\n",
+        "without capitals both are found"
+    );
+    let capital = json!({"pattern": "^NEEDLE here$"});
+    assert!(
+        project
+            .says("search_files", capital)
+            .await
+            .starts_with("Nothing found")
     );
     let file = project
         .says("search_files", json!({"pattern": "needle", "path": "debug.log"}))
@@ -290,7 +298,10 @@ async fn read_file_numbers_lines_and_says_what_is_not_shown() {
             json!({"path": "a.txt", "from_line": 3, "to_line": 2}),
             "`to_line` must not be before `from_line`",
         ),
-        (json!({"path": "nothing"}), "`nothing` does not exist."),
+        (
+            json!({"path": "nothing"}),
+            "`nothing` does not exist. The project folder has: ",
+        ),
         (
             json!({"path": "."}),
             "`.` is a folder. Use list_files to see what is in it.",
@@ -361,4 +372,66 @@ async fn read_output_reads_what_was_kept() {
         unknown,
         "No output of a call `t9.i1.c1` was kept; only cut outputs are."
     );
+}
+
+#[tokio::test]
+async fn what_is_no_hit_as_an_expression_is_searched_as_plain_text() {
+    let project = Project::new(&[("a.py", "def mean(values):\n    return values[0]\n")]);
+    let found = project
+        .says("search_files", json!({"pattern": "def mean(values):"}))
+        .await;
+    assert_eq!(
+        found,
+        "Nothing found as a regular expression; as plain text:\na.py\n  1: def mean(values):\n"
+    );
+    let found = project
+        .says("search_files", json!({"pattern": r"mean\(values\)"}))
+        .await;
+    assert_eq!(found, "a.py\n  1: def mean(values):\n");
+}
+
+#[tokio::test]
+async fn a_careful_search_goes_by_words_in_the_end() {
+    let mut project = Project::new(&[
+        ("options.py", "HOST = 1\nPORT = 8417\n"),
+        ("a.py", "import options\n"),
+    ]);
+    let search = json!({"pattern": "listen on port"});
+    assert!(
+        project
+            .says("search_files", search.clone())
+            .await
+            .starts_with("Nothing found (")
+    );
+    project.cx.careful = true;
+    assert_eq!(
+        project.says("search_files", search).await,
+        "Nothing found; lines with one of its words:\noptions.py\n  2: PORT = 8417\n"
+    );
+    let one = project.says("search_files", json!({"pattern": "nowhere"})).await;
+    assert!(one.starts_with("Nothing found ("), "{one}");
+}
+
+#[tokio::test]
+async fn a_wrong_path_is_answered_with_what_is_there() {
+    let project = Project::new(&[("shop/parts.py", ""), ("shop/orders.py", ""), ("readme.md", "")]);
+    for (path, expected) in [
+        (
+            "src/parts.py",
+            "`src/parts.py` does not exist. The project folder has: readme.md, shop/. To make it use write_file.",
+        ),
+        (
+            "shop/basket.py",
+            "`shop/basket.py` does not exist. `shop` has: orders.py, parts.py. To make it use write_file.",
+        ),
+    ] {
+        assert_eq!(
+            project.fails("read_file", json!({ "path": path })).await,
+            expected
+        );
+    }
+    let empty = Project::new(&[])
+        .fails("list_files", json!({"path": "src"}))
+        .await;
+    assert_eq!(empty, "`src` does not exist. The project folder is empty.");
 }

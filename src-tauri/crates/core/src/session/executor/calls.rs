@@ -11,7 +11,7 @@ use paddock_policy::secrets::MaskStream;
 use paddock_protocol::*;
 use paddock_sandbox::{Gate, PathGrant, Unconfined};
 use paddock_tools::{CallContext, Tool, ToolError, ToolKind};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
@@ -33,6 +33,7 @@ impl Executor {
         let after = keep.clone();
         let reader = (home.clone(), session.clone());
         let root = place.root.clone();
+        let known = known_files(state);
         CallContext {
             call: call.clone(),
             root: if read_only {
@@ -71,6 +72,8 @@ impl Executor {
                 paddock_store::before::keep_after(&after.0, &after.1, &after.2, path.as_str(), version)
                     .map_err(std::io::Error::other)
             }),
+            knows: Arc::new(move |path| known.contains(path.as_str())),
+            careful: config.format != CallFormat::Native,
             earlier_output: Arc::new(move |call| {
                 match paddock_store::outputs::read_output(&reader.0, &reader.1, call) {
                     Ok(text) => Ok(Some(text)),
@@ -278,6 +281,25 @@ async fn confined_summary(place: Arc<Workplace>, read_only: bool) -> SandboxSumm
             .unwrap_or_default(),
     };
     SandboxSummary { read_only, ..known }
+}
+
+/// Paths of files that calls of this session read or changed.
+fn known_files(state: &SessionState) -> HashSet<String> {
+    let calls = state.items.iter().filter_map(|item| match &item.kind {
+        ItemKind::Call(call) => Some(call),
+        _ => None,
+    });
+    let mut known = HashSet::new();
+    for call in calls {
+        let Some(output) = call.output.as_ref().filter(|output| output.ok) else {
+            continue;
+        };
+        if call.verb == Verb::Read {
+            known.insert(call.target.clone());
+        }
+        known.extend(output.changes.iter().map(|change| change.path.clone()));
+    }
+    known
 }
 
 fn failure(error: ToolError) -> CallFailure {

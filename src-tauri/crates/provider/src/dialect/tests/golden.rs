@@ -1,6 +1,7 @@
 //! The prompt of a dialect, word for word, in every length.
 
-use crate::dialect::{PROMPT_LIMIT, PromptCache, enhanced_prompt};
+use crate::dialect::prompt::prompt_within;
+use crate::dialect::{PROMPT_LIMIT, PromptCache, Room, enhanced_prompt};
 use crate::{ModelRequest, ToolSpec};
 use paddock_protocol::{CallFormat, Millis};
 use serde_json::json;
@@ -55,15 +56,17 @@ pub(crate) fn tools() -> Vec<ToolSpec> {
 #[test]
 fn prompt_of_each_dialect() {
     for (name, format) in [("json", CallFormat::Json), ("xml", CallFormat::Xml)] {
-        let prompt = enhanced_prompt("Be brief.\n", &tools(), format, PROMPT_LIMIT);
-        insta::assert_snapshot!(format!("prompt_{name}"), prompt);
+        for (size, room) in [("", Room::Large), ("_small", Room::Small)] {
+            let prompt = enhanced_prompt("Be brief.\n", &tools(), format, room);
+            insta::assert_snapshot!(format!("prompt_{name}{size}"), prompt);
+        }
     }
     assert_eq!(
-        enhanced_prompt("Be brief.\n", &tools(), CallFormat::Native, PROMPT_LIMIT),
+        enhanced_prompt("Be brief.\n", &tools(), CallFormat::Native, Room::Large),
         "Be brief."
     );
     assert_eq!(
-        enhanced_prompt("Be brief.", &[], CallFormat::Json, PROMPT_LIMIT),
+        enhanced_prompt("Be brief.", &[], CallFormat::Json, Room::Small),
         "Be brief."
     );
 }
@@ -74,7 +77,7 @@ fn each_length_of_the_prompt() {
     let mut limit = PROMPT_LIMIT;
     let mut seen: Vec<String> = Vec::new();
     loop {
-        let prompt = enhanced_prompt("", &tools(), CallFormat::Json, limit);
+        let prompt = prompt_within("", &tools(), CallFormat::Json, Room::Large, limit);
         if seen.contains(&prompt) {
             break;
         }
@@ -100,10 +103,13 @@ fn a_large_set_of_tools_fits_a_small_window() {
         tools.push(tool);
     }
     for format in [CallFormat::Json, CallFormat::Xml] {
-        let prompt = enhanced_prompt("", &tools, format, PROMPT_LIMIT);
+        let prompt = enhanced_prompt("", &tools, format, Room::Large);
         assert!(prompt.len() <= PROMPT_LIMIT, "{}", prompt.len());
         assert!(prompt.contains("name=\"ask_question\""));
         assert!(prompt.contains("more tools are not described here, because the list would be too long.\n"));
+        let small = enhanced_prompt("", &tools, format, Room::Small);
+        assert!(small.len() <= 5 * 1024, "{}", small.len());
+        assert_eq!(small.matches("<tool_spec ").count(), 10);
     }
 }
 

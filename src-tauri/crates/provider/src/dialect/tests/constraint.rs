@@ -1,0 +1,246 @@
+//! The schema of an answer, and which tools it names.
+
+use super::golden::tools;
+use crate::dialect::{Constraint, Room, response_format};
+use crate::{AgentPart, CallResult, Message, ModelRequest, ToolSpec};
+use paddock_protocol::{CallFormat, Millis, ModelFacts};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+fn tool(name: &str) -> ToolSpec {
+    ToolSpec {
+        name: name.into(),
+        description: "Does it.".into(),
+        parameters: json!({"type": "object"}),
+    }
+}
+
+fn request(tools: Vec<ToolSpec>, messages: Vec<Message>) -> ModelRequest {
+    ModelRequest {
+        model: "m".into(),
+        system: "".into(),
+        messages,
+        tools: tools.into(),
+        format: CallFormat::Json,
+        facts: Arc::default(),
+        effort: None,
+        max_output: None,
+        silence: Millis::seconds(1),
+        record: None,
+    }
+}
+
+fn user() -> Message {
+    Message::User {
+        text: "Go".into(),
+        images: Vec::new(),
+    }
+}
+
+/// An answer with one call and its result.
+fn called(name: &str, arguments: &str, ok: bool) -> [Message; 2] {
+    let call = AgentPart::Call {
+        id: "c".into(),
+        name: name.into(),
+        arguments: arguments.into(),
+    };
+    let result = CallResult {
+        id: "c".into(),
+        name: name.into(),
+        text: "x".into(),
+        ok,
+        images: Vec::new(),
+    };
+    [
+        Message::Agent { parts: vec![call] },
+        Message::Results {
+            results: vec![result],
+        },
+    ]
+}
+
+fn schema(request: &ModelRequest, constraint: Constraint) -> Value {
+    let mut format = response_format(request, constraint).unwrap();
+    assert_eq!(format["type"], "json_schema");
+    format["json_schema"]["schema"].take()
+}
+
+/// Names of the tools that may be called, but for those of the first list.
+fn offered(request: &ModelRequest) -> Vec<String> {
+    let schema = schema(request, Constraint::AnyTool);
+    let names = schema["properties"]["tool"]["enum"].as_array().unwrap();
+    names
+        .iter()
+        .map(|name| name.as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn small(messages: Vec<Message>) -> Vec<String> {
+    let names = [
+        "list_files",
+        "read_file",
+        "edit_file",
+        "run_command",
+        "fetch_url",
+        "task_completion",
+    ];
+    offered(&request(names.map(tool).to_vec(), messages))
+}
+
+#[test]
+fn each_tool_has_its_parameters() {
+    let mut request = request(tools(), vec![user()]);
+    request.facts = Arc::new(ModelFacts {
+        window: Some(200_000),
+        ..ModelFacts::default()
+    });
+    let schema = schema(&request, Constraint::EachTool);
+    let calls = schema["anyOf"].as_array().unwrap();
+    assert_eq!(calls.len(), tools().len());
+    assert_eq!(
+        calls[0],
+        json!({
+            "type": "object",
+            "properties": {
+                "tool": {"const": "read_file"},
+                "parameters": {
+                    "type": "object",
+                    "required": ["path"],
+                    "additionalProperties": false,
+                    "properties": {"path": {"type": "string"}, "from": {"type": ["integer", "null"], "minimum": 1}},
+                },
+                "terminate": {"type": "boolean"},
+            },
+            "required": ["tool", "parameters", "terminate"],
+            "additionalProperties": false,
+        })
+    );
+    let asks = &calls[2]["properties"]["parameters"]["properties"];
+    assert!(
+        asks["description"].is_object(),
+        "a property may be named so: {asks}"
+    );
+}
+
+#[test]
+fn in_a_small_room_only_the_end_terminates() {
+    let messages = [vec![user()], called("list_files", "{}", true).to_vec()].concat();
+    let schema = schema(&request(tools(), messages), Constraint::EachTool);
+    for call in schema["anyOf"].as_array().unwrap() {
+        let fields = &call["properties"];
+        let is_end = fields["tool"]["const"] == "task_completion";
+        assert_eq!(fields["terminate"], json!({ "const": is_end }), "{fields}");
+    }
+}
+
+#[test]
+fn a_refused_schema_is_widened_and_then_left_out() {
+    let request = request(tools(), vec![user()]);
+    let wider = Constraint::EachTool.wider();
+    assert_eq!(
+        schema(&request, wider)["properties"]["parameters"],
+        json!({"type": "object"})
+    );
+    assert_eq!(wider.wider(), Constraint::None);
+    assert_eq!(response_format(&request, Constraint::None), None);
+}
+
+#[test]
+fn only_calls_in_json_are_constrained() {
+    for format in [CallFormat::Native, CallFormat::Xml] {
+        let request = ModelRequest {
+            format,
+            ..request(tools(), vec![user()])
+        };
+        assert_eq!(response_format(&request, Constraint::EachTool), None);
+    }
+    // The last words of a turn have no tools; a model that reasons has to be free to.
+    assert_eq!(
+        response_format(&request(Vec::new(), vec![user()]), Constraint::EachTool),
+        None
+    );
+    let mut reasons = request(tools(), vec![user()]);
+    reasons.facts = Arc::new(ModelFacts {
+        reasoning: Some(true),
+        ..ModelFacts::default()
+    });
+    assert_eq!(response_format(&reasons, Constraint::EachTool), None);
+}
+
+#[test]
+fn a_small_model_looks_first() {
+    assert_eq!(small(vec![user()]), ["list_files", "read_file"]);
+    let looked = called("list_files", "{}", true);
+    let later = small([vec![user()], looked.to_vec(), vec![user()]].concat());
+    assert!(later.contains(&"edit_file".to_owned()) && later.contains(&"run_command".to_owned()));
+}
+
+#[test]
+fn what_failed_or_was_done_twice_is_not_offered_at_once() {
+    let after = |rounds: &[[Message; 2]]| small([vec![user()], rounds.concat()].concat());
+    let has = |names: &[String], name: &str| names.iter().any(|offered| offered == name);
+
+    let failed = after(&[called("edit_file", "{}", false)]);
+    assert!(!has(&failed, "edit_file") && has(&failed, "read_file"));
+    let again = after(&[called("edit_file", "{}", false), called("read_file", "{}", true)]);
+    assert!(has(&again, "edit_file"));
+
+    let twice = after(&[called("read_file", "{}", true), called("read_file", "{}", true)]);
+    assert!(!has(&twice, "read_file") && has(&twice, "edit_file"));
+    let other = after(&[
+        called("read_file", "{}", true),
+        called("read_file", "{\"path\":\"b\"}", true),
+    ]);
+    assert!(has(&other, "read_file"));
+
+    let turns = [called("list_files", "{}", true), called("read_file", "{}", true)];
+    let circle = after(&[turns.clone(), turns.clone()].concat());
+    assert_eq!(
+        circle,
+        ["edit_file", "run_command", "fetch_url", "task_completion"]
+    );
+    let changed = [
+        turns[1].clone(),
+        called("edit_file", "{}", true),
+        turns[1].clone(),
+    ];
+    assert!(has(&after(&changed), "read_file"), "a change is looked at again");
+
+    let ended = after(&[called("task_completion", "{}", false)]);
+    assert!(has(&ended, "task_completion"), "without it a turn does not end");
+}
+
+#[test]
+fn a_question_comes_after_looking() {
+    let tools = ["read_file", "ask_question", "task_completion"]
+        .map(tool)
+        .to_vec();
+    let after = |looks: usize| {
+        let rounds = (0..looks).map(|n| called("read_file", &format!("[{n}]"), true));
+        let messages = [vec![user()], rounds.flatten().collect()].concat();
+        offered(&request(tools.clone(), messages)).contains(&"ask_question".to_owned())
+    };
+    assert_eq!([after(0), after(1), after(2)], [false, false, true]);
+}
+
+#[test]
+fn a_role_with_little_else_is_offered_what_it_has() {
+    let request = request(vec![tool("fetch_url"), tool("task_completion")], vec![user()]);
+    assert_eq!(offered(&request), ["fetch_url", "task_completion"]);
+}
+
+#[test]
+fn a_large_window_is_offered_everything() {
+    let names = ["edit_file", "fetch_url", "delegate"].map(tool).to_vec();
+    let mut request = request(
+        names,
+        [vec![user()], called("edit_file", "{}", false).to_vec()].concat(),
+    );
+    request.facts = Arc::new(ModelFacts {
+        window: Some(128_000),
+        ..ModelFacts::default()
+    });
+    assert_eq!(offered(&request), ["edit_file", "fetch_url", "delegate"]);
+    assert_eq!(Room::of(Some(32_768)), Room::Small);
+    assert_eq!(Room::of(None), Room::Small);
+}
