@@ -30,7 +30,6 @@ pub struct Script {
     pub after: BTreeMap<&'static str, String>,
 }
 
-/// None beyond 16 bits: aimock cuts texts between the halves of such a letter, and then it is lost on the way.
 const WORDS: &[&str] = &[
     "first",
     "the",
@@ -45,6 +44,7 @@ const WORDS: &[&str] = &[
     "reads",
     "\n",
     "数える",
+    "🦊",
     "and",
     "then",
     "\"quoted\"",

@@ -2,7 +2,7 @@
 
 use super::sealed::Sealed;
 use super::usage::Counts;
-use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames, parse, tokens};
+use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames, tokens};
 use crate::sse::SseEvent;
 use crate::{Answer, ModelEvent, ToolSpec};
 use paddock_protocol::{CallFormat, FinishReason, ProviderId, Usage};
@@ -26,8 +26,6 @@ struct Block {
     index: Option<u64>,
     /// Of a kind that is not for this program.
     foreign: bool,
-    /// A character was lost on the way.
-    damaged: bool,
     /// The provider's own part is kept already.
     sealed: bool,
     /// Arguments that came with the beginning of a call; they count when no others follow.
@@ -47,7 +45,6 @@ impl<'a> MessagesDecoder<'a> {
         &mut self,
         name: &str,
         value: &Value,
-        damaged: bool,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
         let kind = text_of(value, "type");
@@ -63,11 +60,11 @@ impl<'a> MessagesDecoder<'a> {
             }
             "content_block_start" => {
                 let block = value.get("content_block").unwrap_or(&Value::Null);
-                self.begin(index_of(value), block, damaged, events)
+                self.begin(index_of(value), block, events)
             }
             "content_block_delta" => {
                 let delta = value.get("delta").unwrap_or(&Value::Null);
-                self.delta(index_of(value), delta, damaged, events)
+                self.delta(index_of(value), delta, events)
             }
             "content_block_stop" => match self.find(index_of(value)) {
                 Some(key) => self.end(key, events),
@@ -81,7 +78,7 @@ impl<'a> MessagesDecoder<'a> {
                 self.assembly.done = true;
                 Ok(())
             }
-            "message" => self.message(value, damaged, events),
+            "message" => self.message(value, events),
             _ => Ok(()),
         }
     }
@@ -119,7 +116,6 @@ impl<'a> MessagesDecoder<'a> {
         &mut self,
         index: Option<u64>,
         block: &Value,
-        damaged: bool,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
         let key = self.open(index)?;
@@ -128,13 +124,13 @@ impl<'a> MessagesDecoder<'a> {
                 .assembly
                 .text(Some(key as u64), text_of(block, "text"), events),
             "thinking" => {
-                self.reasoning(key, text_of(block, "thinking"), damaged, events)?;
+                self.reasoning(key, text_of(block, "thinking"), events)?;
                 self.sign(key, text_of(block, "signature"));
                 Ok(())
             }
             "redacted_thinking" => {
                 let data = text_of(block, "data").to_owned();
-                if !data.is_empty() && !damaged {
+                if !data.is_empty() && !self.assembly.is_halved() {
                     self.seal(key, &Sealed::RedactedThinking { data });
                 }
                 Ok(())
@@ -153,7 +149,7 @@ impl<'a> MessagesDecoder<'a> {
                     name: text_of(block, "name"),
                     arguments: Cow::Borrowed(""),
                 };
-                self.assembly.call(&piece, damaged, events)
+                self.assembly.call(&piece, events)
             }
             kind => {
                 self.blocks[key].foreign = !kind.is_empty();
@@ -167,7 +163,6 @@ impl<'a> MessagesDecoder<'a> {
         &mut self,
         index: Option<u64>,
         delta: &Value,
-        damaged: bool,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
         let key = match self.find(index) {
@@ -179,11 +174,11 @@ impl<'a> MessagesDecoder<'a> {
         }
         self.assembly
             .text(Some(key as u64), text_of(delta, "text"), events)?;
-        self.reasoning(key, text_of(delta, "thinking"), damaged, events)?;
+        self.reasoning(key, text_of(delta, "thinking"), events)?;
         self.sign(key, text_of(delta, "signature"));
         match delta.get("partial_json") {
-            Some(Value::String(text)) if !text.is_empty() => self.arguments(key, text, damaged, events),
-            Some(object @ Value::Object(_)) => self.arguments(key, &object.to_string(), damaged, events),
+            Some(Value::String(text)) if !text.is_empty() => self.arguments(key, text, events),
+            Some(object @ Value::Object(_)) => self.arguments(key, &object.to_string(), events),
             _ => Ok(()),
         }
     }
@@ -192,7 +187,6 @@ impl<'a> MessagesDecoder<'a> {
         &mut self,
         key: usize,
         text: &str,
-        damaged: bool,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
         self.blocks[key].input = None;
@@ -201,23 +195,20 @@ impl<'a> MessagesDecoder<'a> {
             arguments: Cow::Borrowed(text),
             ..CallPiece::default()
         };
-        self.assembly.call(&piece, damaged, events)
+        self.assembly.call(&piece, events)
     }
 
     fn reasoning(
         &mut self,
         key: usize,
         text: &str,
-        damaged: bool,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
         if text.is_empty() {
             return Ok(());
         }
-        self.blocks[key].damaged |= damaged && text.contains('\u{fffd}');
-        self.assembly
-            .reasoning(Some(key as u64), text.to_owned(), events)?;
-        if !self.blocks[key].sealed || self.blocks[key].damaged {
+        self.assembly.reasoning(Some(key as u64), text, events)?;
+        if !self.blocks[key].sealed || self.assembly.is_reasoning_damaged(Some(key as u64)) {
             let signature = String::new();
             self.seal(key, &Sealed::Thinking { signature });
         }
@@ -226,7 +217,7 @@ impl<'a> MessagesDecoder<'a> {
 
     /// A signature of a text that did not arrive whole would be refused.
     fn sign(&mut self, key: usize, signature: &str) {
-        if !signature.is_empty() && !self.blocks[key].damaged {
+        if !signature.is_empty() && self.assembly.is_reasoning_whole(Some(key as u64)) {
             let signature = signature.to_owned();
             self.seal(key, &Sealed::Thinking { signature });
         }
@@ -239,7 +230,7 @@ impl<'a> MessagesDecoder<'a> {
 
     fn end(&mut self, key: usize, events: &mut dyn FnMut(ModelEvent)) -> Result<(), DecodeFailure> {
         match self.blocks[key].input.take() {
-            Some(input) => self.arguments(key, &input, false, events),
+            Some(input) => self.arguments(key, &input, events),
             None => Ok(()),
         }
     }
@@ -275,16 +266,11 @@ impl<'a> MessagesDecoder<'a> {
     }
 
     /// A whole answer in one document.
-    fn message(
-        &mut self,
-        value: &Value,
-        damaged: bool,
-        events: &mut dyn FnMut(ModelEvent),
-    ) -> Result<(), DecodeFailure> {
+    fn message(&mut self, value: &Value, events: &mut dyn FnMut(ModelEvent)) -> Result<(), DecodeFailure> {
         match value.get("content") {
             Some(Value::Array(blocks)) => {
                 for block in blocks {
-                    self.begin(None, block, damaged, events)?;
+                    self.begin(None, block, events)?;
                     self.end(self.blocks.len() - 1, events)?;
                 }
             }
@@ -323,17 +309,16 @@ impl Decoder for MessagesDecoder<'_> {
             self.assembly.done = true;
             return Ok(());
         }
-        let (value, damaged) =
-            parse(&event.data).map_err(|error| DecodeFailure::unreadable(error, &event.data))?;
-        self.value(&event.name, &value, damaged, events)
+        let value = self.assembly.parse(&event.data)?;
+        self.value(&event.name, &value, events)
     }
 
     fn whole(&mut self, body: &str, events: &mut dyn FnMut(ModelEvent)) -> Result<(), DecodeFailure> {
-        let (value, damaged) = parse(body).map_err(|error| DecodeFailure::unreadable(error, body))?;
+        let value = self.assembly.parse(body)?;
         if carries_error(&value) || value.get("content").is_none() {
             return Err(DecodeFailure::Server(value));
         }
-        self.message(&value, damaged, events)
+        self.message(&value, events)
     }
 
     fn is_done(&self) -> bool {

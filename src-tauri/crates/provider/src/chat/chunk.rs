@@ -1,5 +1,6 @@
 //! One chunk of a Chat Completions stream, read tolerantly: every field may be missing, null or of an unknown kind.
 
+use crate::reading::push_piece;
 use paddock_protocol::FinishReason;
 use serde_json::Value;
 
@@ -93,7 +94,7 @@ pub(crate) fn add_details(all: &mut Vec<Value>, delta: &Value) {
                         (Some(Value::String(text)), Value::String(more))
                             if matches!(field.as_str(), "text" | "summary" | "data") =>
                         {
-                            text.push_str(more);
+                            push_piece(text, more);
                         }
                         _ => {
                             last.insert(field.clone(), value.clone());

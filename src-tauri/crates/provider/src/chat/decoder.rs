@@ -1,7 +1,7 @@
 //! A Chat Completions stream, or a whole answer, decoded into the neutral answer.
 
 use super::chunk;
-use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames, parse, usage_of};
+use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames, usage_of};
 use crate::sse::SseEvent;
 use crate::{Answer, ModelEvent, ToolSpec};
 use paddock_protocol::{CallFormat, ProviderId, Usage};
@@ -22,12 +22,7 @@ impl<'a> ChatDecoder<'a> {
         }
     }
 
-    fn value(
-        &mut self,
-        value: &Value,
-        damaged: bool,
-        events: &mut dyn FnMut(ModelEvent),
-    ) -> Result<(), DecodeFailure> {
+    fn value(&mut self, value: &Value, events: &mut dyn FnMut(ModelEvent)) -> Result<(), DecodeFailure> {
         if let Some(error) = chunk::error_of(value) {
             return Err(DecodeFailure::Server(error.clone()));
         }
@@ -40,23 +35,18 @@ impl<'a> ChatDecoder<'a> {
             .iter()
             .find_map(|field| choice.get(field).filter(|delta| delta.is_object()));
         if let Some(delta) = delta {
-            self.delta(delta, damaged, events)?;
+            self.delta(delta, events)?;
         }
         self.assembly.finish = chunk::finish_of(choice).or(self.assembly.finish);
         Ok(())
     }
 
-    fn delta(
-        &mut self,
-        delta: &Value,
-        damaged: bool,
-        events: &mut dyn FnMut(ModelEvent),
-    ) -> Result<(), DecodeFailure> {
+    fn delta(&mut self, delta: &Value, events: &mut dyn FnMut(ModelEvent)) -> Result<(), DecodeFailure> {
         let (text, in_content) = chunk::content_of(delta.get("content").unwrap_or(&Value::Null));
         let mut reasoning = chunk::reasoning_of(delta);
         chunk::add_details(&mut self.details, delta);
         reasoning.push_str(&in_content);
-        self.assembly.reasoning(None, reasoning, events)?;
+        self.assembly.reasoning(None, &reasoning, events)?;
         self.assembly.text(None, &text, events)?;
         if let Some(refusal) = delta
             .get("refusal")
@@ -73,7 +63,7 @@ impl<'a> ChatDecoder<'a> {
             .chain(legacy)
             .filter(|call| call.is_object())
         {
-            self.assembly.call(&CallPiece::of_chat(call), damaged, events)?;
+            self.assembly.call(&CallPiece::of_chat(call), events)?;
         }
         Ok(())
     }
@@ -85,17 +75,16 @@ impl Decoder for ChatDecoder<'_> {
             self.assembly.done = true;
             return Ok(());
         }
-        let (value, damaged) =
-            parse(&event.data).map_err(|error| DecodeFailure::unreadable(error, &event.data))?;
-        self.value(&value, damaged, events)
+        let value = self.assembly.parse(&event.data)?;
+        self.value(&value, events)
     }
 
     fn whole(&mut self, body: &str, events: &mut dyn FnMut(ModelEvent)) -> Result<(), DecodeFailure> {
-        let (value, damaged) = parse(body).map_err(|error| DecodeFailure::unreadable(error, body))?;
+        let value = self.assembly.parse(body)?;
         if value.get("choices").and_then(|choices| choices.get(0)).is_none() {
             return Err(DecodeFailure::Server(value));
         }
-        self.value(&value, damaged, events)?;
+        self.value(&value, events)?;
         self.assembly.done = true;
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::chunk::{self, Counts, End};
 use super::signature::{Place, Signature};
-use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames, parse};
+use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames};
 use crate::sse::SseEvent;
 use crate::{Answer, ModelEvent, ToolSpec};
 use paddock_protocol::{CallFormat, FinishReason, ProviderId, Usage};
@@ -46,16 +46,9 @@ impl<'a> GeminiDecoder<'a> {
     }
 
     /// One chunk, or several in a list.
-    fn value(
-        &mut self,
-        value: &Value,
-        damaged: bool,
-        events: &mut dyn FnMut(ModelEvent),
-    ) -> Result<(), DecodeFailure> {
+    fn value(&mut self, value: &Value, events: &mut dyn FnMut(ModelEvent)) -> Result<(), DecodeFailure> {
         if let Value::Array(chunks) = value {
-            return chunks
-                .iter()
-                .try_for_each(|chunk| self.value(chunk, damaged, events));
+            return chunks.iter().try_for_each(|chunk| self.value(chunk, events));
         }
         // Some gateways wrap each chunk.
         let value = value
@@ -75,7 +68,7 @@ impl<'a> GeminiDecoder<'a> {
         };
         let parts = candidate.pointer("/content/parts").and_then(Value::as_array);
         for part in parts.into_iter().flatten() {
-            self.part(part, damaged, events)?;
+            self.part(part, events)?;
         }
         self.end(candidate)
     }
@@ -98,12 +91,7 @@ impl<'a> GeminiDecoder<'a> {
         }
     }
 
-    fn part(
-        &mut self,
-        part: &Value,
-        damaged: bool,
-        events: &mut dyn FnMut(ModelEvent),
-    ) -> Result<(), DecodeFailure> {
+    fn part(&mut self, part: &Value, events: &mut dyn FnMut(ModelEvent)) -> Result<(), DecodeFailure> {
         let signature = ["thoughtSignature", "thought_signature"]
             .iter()
             .find_map(|field| part.get(field)?.as_str())
@@ -111,7 +99,7 @@ impl<'a> GeminiDecoder<'a> {
         let call = part.get("functionCall").filter(|call| call.is_object());
         let text = part.get("text").and_then(Value::as_str).unwrap_or_default();
         if let Some(call) = call {
-            self.call(call, signature, damaged, events)
+            self.call(call, signature, events)
         } else if part.get("thought") == Some(&Value::Bool(true)) {
             self.thought(text, signature, events)
         } else {
@@ -126,8 +114,7 @@ impl<'a> GeminiDecoder<'a> {
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
         self.go_on(Kind::Thought);
-        self.assembly
-            .reasoning(Some(self.piece), text.to_owned(), events)?;
+        self.assembly.reasoning(Some(self.piece), text, events)?;
         if let Some(signature) = signature {
             self.seal(Place::Thought, signature);
             self.kind = Kind::Open;
@@ -172,7 +159,6 @@ impl<'a> GeminiDecoder<'a> {
         &mut self,
         call: &Value,
         signature: Option<&str>,
-        damaged: bool,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
         self.has_answer = true;
@@ -194,7 +180,7 @@ impl<'a> GeminiDecoder<'a> {
             name: text("name"),
             arguments,
         };
-        self.assembly.call(&piece, damaged, events)
+        self.assembly.call(&piece, events)
     }
 
     /// The next part is of this kind; it continues the last one only where that was of the same kind and not signed.
@@ -218,14 +204,13 @@ impl Decoder for GeminiDecoder<'_> {
             self.assembly.done = true;
             return Ok(());
         }
-        let (value, damaged) =
-            parse(&event.data).map_err(|error| DecodeFailure::unreadable(error, &event.data))?;
-        self.value(&value, damaged, events)
+        let value = self.assembly.parse(&event.data)?;
+        self.value(&value, events)
     }
 
     fn whole(&mut self, body: &str, events: &mut dyn FnMut(ModelEvent)) -> Result<(), DecodeFailure> {
-        let (value, damaged) = parse(body).map_err(|error| DecodeFailure::unreadable(error, body))?;
-        self.value(&value, damaged, events)?;
+        let value = self.assembly.parse(body)?;
+        self.value(&value, events)?;
         let counted = self.assembly.usage.is_some();
         if self.assembly.finish.is_none() && !self.has_answer && !counted {
             return Err(DecodeFailure::Server(value));

@@ -2,12 +2,16 @@
 
 use super::DecodeFailure;
 use super::calls::{CallPiece, Calls};
+use super::halves::{self, Seam};
+use super::json::parse;
 use super::names::ToolNames;
 use super::text_answer::{CUT_AT_LIMIT, CUT_BY_PROVIDER, TextAnswer, calls_in_text};
 use super::think::{Sorted, ThinkSplitter, split_lone_close};
 use crate::runaway::RunawayGuard;
 use crate::{Answer, AnswerPart, Finish, ModelEvent, ToolSpec};
 use paddock_protocol::{CallFormat, FinishReason, Opaque, ProviderId, Usage};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// `key` names the block of the stream that a part belongs to; without one a part goes on where the last one ended.
 #[derive(Debug)]
@@ -32,6 +36,11 @@ pub(crate) struct Assembly<'a> {
     calls: Calls,
     /// The text, where calls are written in it.
     dialect: Option<TextAnswer<'a>>,
+    /// Ends of the texts and of the reasoning that stream, by their blocks.
+    text_seams: BTreeMap<Option<u64>, Seam>,
+    reasoning_seams: BTreeMap<Option<u64>, Seam>,
+    /// The event at hand holds halves of characters.
+    halved: bool,
     think: ThinkSplitter,
     text_guard: RunawayGuard,
     reasoning_guard: RunawayGuard,
@@ -54,6 +63,9 @@ impl<'a> Assembly<'a> {
             names,
             segments: Vec::new(),
             calls: Calls::default(),
+            text_seams: BTreeMap::new(),
+            reasoning_seams: BTreeMap::new(),
+            halved: false,
             think: ThinkSplitter::default(),
             // Calls in the text hold files.
             text_guard: match dialect {
@@ -70,6 +82,28 @@ impl<'a> Assembly<'a> {
         }
     }
 
+    /// Reads the JSON of an event. What is put into the answer until the next one is a part of it.
+    pub fn parse(&mut self, data: &str) -> Result<Value, DecodeFailure> {
+        let (value, halved) = parse(data).map_err(|error| DecodeFailure::unreadable(error, data))?;
+        self.halved = halved;
+        Ok(value)
+    }
+
+    /// The event at hand holds halves of characters, whose other halves came or come in others, or never.
+    pub fn is_halved(&self) -> bool {
+        self.halved
+    }
+
+    /// A character of the reasoning `key` was lost.
+    pub fn is_reasoning_damaged(&self, key: Option<u64>) -> bool {
+        self.reasoning_seams.get(&key).is_some_and(Seam::is_damaged)
+    }
+
+    /// Every character of the reasoning `key` came whole.
+    pub fn is_reasoning_whole(&self, key: Option<u64>) -> bool {
+        self.reasoning_seams.get(&key).is_none_or(Seam::is_whole)
+    }
+
     /// Whether reasoning came apart from the text.
     pub fn has_reasoning_apart(&self) -> bool {
         self.reasoning_apart
@@ -82,11 +116,12 @@ impl<'a> Assembly<'a> {
         text: &str,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
-        if let Some(why) = self.text_guard.push(text) {
+        let text = self.text_seams.entry(key).or_default().join(text, self.halved);
+        if let Some(why) = self.text_guard.push(&text) {
             return Err(DecodeFailure::Runaway(why));
         }
         let mut sorted = Vec::new();
-        self.think.push(text, &mut sorted);
+        self.think.push(&text, &mut sorted);
         self.sorted(key, sorted, events)
     }
 
@@ -97,7 +132,8 @@ impl<'a> Assembly<'a> {
         text: &str,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
-        self.sorted(key, vec![Sorted::Text(text.to_owned())], events)
+        let text = self.text_seams.entry(key).or_default().join(text, self.halved);
+        self.sorted(key, vec![Sorted::Text(text.into_owned())], events)
     }
 
     fn sorted(
@@ -149,10 +185,12 @@ impl<'a> Assembly<'a> {
     pub fn reasoning(
         &mut self,
         key: Option<u64>,
-        text: String,
+        text: &str,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
         self.reasoning_apart |= !text.is_empty();
+        let seam = self.reasoning_seams.entry(key).or_default();
+        let text = seam.join(text, self.halved).into_owned();
         self.add_reasoning(key, text, events)
     }
 
@@ -226,11 +264,10 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// A piece of a call. `damaged`: a character was lost on the way.
+    /// A piece of a call.
     pub fn call(
         &mut self,
         piece: &CallPiece<'_>,
-        damaged: bool,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(), DecodeFailure> {
         // Beside calls in the text they were not asked for; whether they count is decided at the end.
@@ -241,7 +278,7 @@ impl<'a> Assembly<'a> {
         };
         let (slot, new) = self
             .calls
-            .push(piece, damaged, self.names, events)
+            .push(piece, self.halved, self.names, events)
             .map_err(DecodeFailure::Runaway)?;
         if new {
             self.segments.push(Segment::Call(slot));
@@ -250,8 +287,8 @@ impl<'a> Assembly<'a> {
     }
 
     /// What the server says of the arguments of the call `index` in the end counts, whatever its pieces came to.
-    pub fn settle_call(&mut self, index: u64, arguments: String, damaged: bool) {
-        self.calls.settle(index, arguments, damaged);
+    pub fn settle_call(&mut self, index: u64, arguments: &str) {
+        self.calls.settle(index, arguments, self.halved);
     }
 
     /// What the server says of the text of the block `key` in the end counts, whatever its pieces came to. Not where reasoning
@@ -259,9 +296,13 @@ impl<'a> Assembly<'a> {
     pub fn settle_text(&mut self, key: u64, text: &str) {
         if self.dialect.is_none()
             && !self.think_tags
-            && let Some(all) = self.text_of(Some(key))
+            && let Some(seam) = self.text_seams.get_mut(&Some(key))
         {
-            text.clone_into(all);
+            *seam = Seam::default();
+            let whole = halves::closed(text, self.halved);
+            if let Some(all) = self.text_of(Some(key)) {
+                *all = whole;
+            }
         }
     }
 
@@ -279,10 +320,8 @@ impl<'a> Assembly<'a> {
         request_bytes: usize,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Option<Answer> {
-        let mut held = Vec::new();
-        self.think.finish(&mut held);
         // Guards cannot fire on so little; a failure here would be the same as before.
-        let _ = self.sorted(None, held, events);
+        let _ = self.close(events);
         let finish = match self.finish {
             Some(finish) => finish,
             None if self.done && !self.is_empty() => FinishReason::Stop,
@@ -344,6 +383,34 @@ impl<'a> Assembly<'a> {
             usage,
             finish: Finish(finish),
         })
+    }
+
+    /// Puts what was held back where it belongs.
+    fn close(&mut self, events: &mut dyn FnMut(ModelEvent)) -> Result<(), DecodeFailure> {
+        for (key, mut seam) in std::mem::take(&mut self.reasoning_seams) {
+            let Some(lost) = seam.close() else { continue };
+            let place = self.segments.iter_mut().rev().find_map(|segment| match segment {
+                Segment::Reasoning { key: of, text, .. } if *of == key => Some(text),
+                _ => None,
+            });
+            match place {
+                Some(text) => {
+                    text.push(lost);
+                    events(ModelEvent::Reasoning(lost.to_string()));
+                }
+                None => self.add_reasoning(key, lost.to_string(), events)?,
+            }
+        }
+        for (key, mut seam) in std::mem::take(&mut self.text_seams) {
+            if let Some(lost) = seam.close() {
+                let mut sorted = Vec::new();
+                self.think.push(lost.encode_utf8(&mut [0; 4]), &mut sorted);
+                self.sorted(key, sorted, events)?;
+            }
+        }
+        let mut held = Vec::new();
+        self.think.finish(&mut held);
+        self.sorted(None, held, events)
     }
 
     /// A text, split at a closing think tag whose opening one was in the template.

@@ -3,6 +3,7 @@
 //! Servers number, name and identify the pieces in every imaginable way; a piece is put where it belongs by what it says, never
 //! by assuming that missing means zero.
 
+use super::halves::Seam;
 use super::names::ToolNames;
 use crate::arguments::{is_complete_object, read_arguments, several_objects};
 use crate::runaway::RunawayGuard;
@@ -21,8 +22,8 @@ struct Slot {
     id: String,
     name: String,
     arguments: String,
-    /// A character was lost on the way.
-    damaged: bool,
+    /// The end of the arguments.
+    seam: Seam,
     announced: bool,
     /// Bytes of the arguments that were reported.
     reported: usize,
@@ -77,11 +78,11 @@ impl Calls {
             .map_or(0, |slot| slot.name.len() + slot.arguments.len())
     }
 
-    /// Takes one piece. Returns the number of the slot and whether it is new; the error says why the answer must be given up.
+    /// Takes one piece; `halved` = it may hold halves of characters. Returns the number of the slot and whether it is new; the error says why the answer must be given up.
     pub fn push(
         &mut self,
         piece: &CallPiece<'_>,
-        damaged: bool,
+        halved: bool,
         names: &ToolNames,
         events: &mut dyn FnMut(ModelEvent),
     ) -> Result<(usize, bool), &'static str> {
@@ -98,7 +99,7 @@ impl Calls {
                 id: String::new(),
                 name: String::new(),
                 arguments: String::new(),
-                damaged: false,
+                seam: Seam::default(),
                 announced: false,
                 reported: 0,
                 guard: RunawayGuard::arguments(),
@@ -111,9 +112,9 @@ impl Calls {
         if slot.arguments.is_empty() || slot.name.is_empty() {
             slot.add_name(piece.name, names);
         }
-        slot.damaged |= damaged && piece.arguments.contains('\u{fffd}');
-        slot.arguments.push_str(&piece.arguments);
-        if let Some(why) = slot.guard.push(&piece.arguments) {
+        let arguments = slot.seam.join(&piece.arguments, halved);
+        slot.arguments.push_str(&arguments);
+        if let Some(why) = slot.guard.push(&arguments) {
             return Err(why);
         }
         if !slot.name.is_empty() && !slot.arguments.is_empty() {
@@ -124,11 +125,11 @@ impl Calls {
 
     /// What the server says of the arguments of the call `index` in the end counts, whatever its pieces came to. Nothing more of
     /// them is reported.
-    pub fn settle(&mut self, index: u64, arguments: String, damaged: bool) {
+    pub fn settle(&mut self, index: u64, arguments: &str, halved: bool) {
         if let Some(slot) = self.slots.iter_mut().find(|slot| slot.index == Some(index)) {
-            slot.reported = arguments.len();
-            slot.damaged = damaged && arguments.contains('\u{fffd}');
-            slot.arguments = arguments;
+            slot.seam = Seam::default();
+            slot.arguments = slot.seam.join(arguments, halved).into_owned();
+            slot.reported = slot.arguments.len();
         }
     }
 
@@ -229,8 +230,9 @@ impl Slot {
         }
     }
 
-    fn finish(self, cut: Option<&str>, names: &ToolNames, tools: &[ToolSpec]) -> Vec<AskedCall> {
-        let reason = match (cut, self.damaged) {
+    fn finish(mut self, cut: Option<&str>, names: &ToolNames, tools: &[ToolSpec]) -> Vec<AskedCall> {
+        self.arguments.extend(self.seam.close());
+        let reason = match (cut, self.seam.is_damaged()) {
             (Some(cut), _) => Some(cut),
             (None, true) => Some("a character of the arguments was damaged on the way"),
             (None, false) => None,

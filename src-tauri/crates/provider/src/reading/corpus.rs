@@ -169,6 +169,17 @@ fn check_events(name: &str, answer: &Result<Answer, ModelError>, events: &[Model
             _ => {}
         }
     }
+    for event in events {
+        let text = format!("{event:?}");
+        assert!(
+            !text.contains("\\u{10f8") && !text.contains("\\u{10fc"),
+            "{name}: half a character in {text}"
+        );
+        assert!(
+            !name.starts_with("22-pair") || !text.contains('\u{fffd}'),
+            "{name}: {text}"
+        );
+    }
     let Ok(answer) = answer else { return };
     let native = answer
         .parts

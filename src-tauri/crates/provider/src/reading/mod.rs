@@ -7,6 +7,7 @@ mod assembly;
 mod calls;
 #[cfg(test)]
 pub(crate) mod corpus;
+mod halves;
 mod json;
 mod names;
 mod reader;
@@ -16,7 +17,7 @@ mod usage;
 
 pub(crate) use assembly::{Assembly, tokens};
 pub(crate) use calls::CallPiece;
-pub(crate) use json::parse;
+pub(crate) use halves::push_piece;
 pub(crate) use names::ToolNames;
 pub(crate) use reader::{AnswerReader, ReadFailure};
 pub(crate) use text_answer::calls_in_text;

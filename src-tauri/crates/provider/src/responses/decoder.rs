@@ -6,7 +6,7 @@
 use super::item::{self, Kind, has_error, piece, text};
 use super::items::Items;
 use super::sealed::can_go_back;
-use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames, parse, usage_of};
+use crate::reading::{Assembly, CallPiece, DecodeFailure, Decoder, ToolNames, push_piece, usage_of};
 use crate::sse::SseEvent;
 use crate::{Answer, ModelEvent, ToolSpec};
 use paddock_protocol::{CallFormat, FinishReason, ProviderId, Usage};
@@ -34,20 +34,14 @@ impl<'a> ResponsesDecoder<'a> {
         }
     }
 
-    fn value(
-        &mut self,
-        value: &Value,
-        name: &str,
-        damaged: bool,
-        events: Events,
-    ) -> Result<(), DecodeFailure> {
+    fn value(&mut self, value: &Value, name: &str, events: Events) -> Result<(), DecodeFailure> {
         let kind = match text(value, "type") {
             "" => name,
             kind => kind,
         };
         match kind {
-            "response.output_item.added" => self.item(value, false, damaged, events),
-            "response.output_item.done" => self.item(value, true, damaged, events),
+            "response.output_item.added" => self.item(value, false, events),
+            "response.output_item.done" => self.item(value, true, events),
             "response.content_part.added" | "response.content_part.done" => {
                 let Some(part) = value.get("part") else {
                     return Ok(());
@@ -63,12 +57,10 @@ impl<'a> ResponsesDecoder<'a> {
             "response.output_text.done" => self.message_text(value, false, text(value, "text"), true, events),
             "response.refusal.delta" => self.message_text(value, true, piece(value, "delta"), false, events),
             "response.refusal.done" => self.message_text(value, true, text(value, "refusal"), true, events),
-            "response.function_call_arguments.delta" => {
-                self.call_piece(value, piece(value, "delta"), damaged, events)
-            }
+            "response.function_call_arguments.delta" => self.call_piece(value, piece(value, "delta"), events),
             "response.function_call_arguments.done" => {
                 let at = self.items.find(Kind::Call, value, false)?;
-                self.call_whole(at, value, damaged, events)
+                self.call_whole(at, value, events)
             }
             "response.completed"
             | "response.incomplete"
@@ -76,7 +68,7 @@ impl<'a> ResponsesDecoder<'a> {
             | "response.cancelled"
             | "response.done" => {
                 let response = value.get("response").filter(|response| response.is_object());
-                self.response(response.unwrap_or(value), kind, damaged, events)
+                self.response(response.unwrap_or(value), kind, events)
             }
             "error" | "response.error" => Err(DecodeFailure::Server(value.clone())),
             _ if kind.starts_with("response.reasoning") => self.reasoning_event(value, kind, events),
@@ -86,13 +78,7 @@ impl<'a> ResponsesDecoder<'a> {
     }
 
     /// An item is announced, or told whole.
-    fn item(
-        &mut self,
-        event: &Value,
-        whole: bool,
-        damaged: bool,
-        events: Events,
-    ) -> Result<(), DecodeFailure> {
+    fn item(&mut self, event: &Value, whole: bool, events: Events) -> Result<(), DecodeFailure> {
         let Some(told) = event.get("item") else {
             return Ok(());
         };
@@ -109,7 +95,7 @@ impl<'a> ResponsesDecoder<'a> {
                 Ok(())
             }
             Kind::Reasoning => self.reasoning_whole(at, told, events),
-            Kind::Call => self.call_whole(at, told, damaged, events),
+            Kind::Call => self.call_whole(at, told, events),
         }
     }
 
@@ -153,7 +139,8 @@ impl<'a> ResponsesDecoder<'a> {
         text: &str,
         events: Events,
     ) -> Result<(), DecodeFailure> {
-        self.items.0[at].texts.entry(part).or_default().push_str(text);
+        let streamed = self.items.0[at].texts.entry(part).or_default();
+        push_piece(streamed, text);
         let key = Some(text_key(at, part));
         match part.1 {
             true => self.assembly.refusal(key, text, events),
@@ -183,16 +170,10 @@ impl<'a> ResponsesDecoder<'a> {
         Ok(())
     }
 
-    fn call_piece(
-        &mut self,
-        event: &Value,
-        delta: &str,
-        damaged: bool,
-        events: Events,
-    ) -> Result<(), DecodeFailure> {
+    fn call_piece(&mut self, event: &Value, delta: &str, events: Events) -> Result<(), DecodeFailure> {
         let at = self.items.find(Kind::Call, event, false)?;
-        self.items.0[at].streamed.push_str(delta);
-        self.push_call(at, "", "", delta, damaged, events)
+        push_piece(&mut self.items.0[at].streamed, delta);
+        self.push_call(at, "", "", delta, events)
     }
 
     fn push_call(
@@ -201,7 +182,6 @@ impl<'a> ResponsesDecoder<'a> {
         id: &str,
         name: &str,
         arguments: &str,
-        damaged: bool,
         events: Events,
     ) -> Result<(), DecodeFailure> {
         let piece = CallPiece {
@@ -210,17 +190,11 @@ impl<'a> ResponsesDecoder<'a> {
             name,
             arguments: arguments.into(),
         };
-        self.assembly.call(&piece, damaged, events)
+        self.assembly.call(&piece, events)
     }
 
     /// Id, name and arguments of a call as an event tells them; id and name count where they are told first.
-    fn call_whole(
-        &mut self,
-        at: usize,
-        told: &Value,
-        damaged: bool,
-        events: Events,
-    ) -> Result<(), DecodeFailure> {
+    fn call_whole(&mut self, at: usize, told: &Value, events: Events) -> Result<(), DecodeFailure> {
         let first = |known: &mut String, told: &str| match known.is_empty() {
             true => {
                 told.clone_into(known);
@@ -235,16 +209,9 @@ impl<'a> ResponsesDecoder<'a> {
         let rest = arguments.strip_prefix(&item.streamed).map(str::to_owned);
         let is_other = rest.is_none() && !arguments.is_empty() && !is_same_json(&arguments, &item.streamed);
         item.streamed.push_str(rest.as_deref().unwrap_or_default());
-        self.push_call(
-            at,
-            &call_id,
-            &name,
-            rest.as_deref().unwrap_or_default(),
-            damaged,
-            events,
-        )?;
+        self.push_call(at, &call_id, &name, rest.as_deref().unwrap_or_default(), events)?;
         if is_other {
-            self.assembly.settle_call(at as u64, arguments.clone(), damaged);
+            self.assembly.settle_call(at as u64, &arguments);
             self.items.0[at].streamed = arguments;
         }
         Ok(())
@@ -288,8 +255,8 @@ impl<'a> ResponsesDecoder<'a> {
             }
             item.sections.push(section);
         }
-        item.streamed.push_str(&words);
-        self.assembly.reasoning(Some(at as u64), words, events)
+        push_piece(&mut item.streamed, &words);
+        self.assembly.reasoning(Some(at as u64), &words, events)
     }
 
     /// An item of reasoning told whole: what has not streamed of it, and the item itself where it can be sent back.
@@ -309,7 +276,7 @@ impl<'a> ResponsesDecoder<'a> {
                 item.sections.push((open, 0));
             }
             item.streamed.push_str(&rest);
-            self.assembly.reasoning(Some(at as u64), rest, events)?;
+            self.assembly.reasoning(Some(at as u64), &rest, events)?;
         }
         if can_go_back(told) {
             self.assembly.seal(Some(at as u64), told.to_string());
@@ -318,13 +285,7 @@ impl<'a> ResponsesDecoder<'a> {
     }
 
     /// The response as a whole: how it ended, counts, and what did not stream.
-    fn response(
-        &mut self,
-        response: &Value,
-        kind: &str,
-        damaged: bool,
-        events: Events,
-    ) -> Result<(), DecodeFailure> {
+    fn response(&mut self, response: &Value, kind: &str, events: Events) -> Result<(), DecodeFailure> {
         if has_error(response) {
             return Err(DecodeFailure::Server(response.clone()));
         }
@@ -345,14 +306,14 @@ impl<'a> ResponsesDecoder<'a> {
             }
         };
         self.assembly.usage = usage_of(response).or(self.assembly.usage);
-        self.output(response, damaged, events)?;
+        self.output(response, events)?;
         self.assembly.finish = Some(finish);
         self.assembly.done = true;
         Ok(())
     }
 
     /// The items that a response repeats. Only kinds of which nothing came before count: ids and numbers may have changed.
-    fn output(&mut self, response: &Value, damaged: bool, events: Events) -> Result<(), DecodeFailure> {
+    fn output(&mut self, response: &Value, events: Events) -> Result<(), DecodeFailure> {
         let came = |kind| self.items.0.iter().any(|item| item.kind == kind);
         let came = [Kind::Message, Kind::Reasoning, Kind::Call].map(|kind| (kind, came(kind)));
         let output = response.get("output").and_then(Value::as_array);
@@ -360,7 +321,7 @@ impl<'a> ResponsesDecoder<'a> {
             let Some(kind) = item::kind_of(told) else { continue };
             if !came.contains(&(kind, true)) {
                 let event = json!({"output_index": number, "item": told});
-                self.item(&event, true, damaged, events)?;
+                self.item(&event, true, events)?;
             }
         }
         Ok(())
@@ -383,19 +344,18 @@ impl Decoder for ResponsesDecoder<'_> {
             self.closed = true;
             return Ok(());
         }
-        let (value, damaged) =
-            parse(&event.data).map_err(|error| DecodeFailure::unreadable(error, &event.data))?;
-        self.value(&value, &event.name, damaged, events)
+        let value = self.assembly.parse(&event.data)?;
+        self.value(&value, &event.name, events)
     }
 
     fn whole(&mut self, body: &str, events: Events) -> Result<(), DecodeFailure> {
-        let (value, damaged) = parse(body).map_err(|error| DecodeFailure::unreadable(error, body))?;
+        let value = self.assembly.parse(body)?;
         let response = value.get("response").filter(|response| response.is_object());
         let response = response.unwrap_or(&value);
         let is_response = response.get("output").is_some_and(Value::is_array)
             || response.get("object").is_some_and(|object| object == "response");
         match is_response && !has_error(response) {
-            true => self.response(response, "", damaged, events),
+            true => self.response(response, "", events),
             false => Err(DecodeFailure::Server(value)),
         }
     }
