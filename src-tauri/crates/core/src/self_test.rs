@@ -133,12 +133,14 @@ impl Run<'_> {
         };
         let begun = Instant::now();
         let mut first = None;
-        let answered = self
-            .provider
-            .sample(&request, &mut |_| {
-                first.get_or_insert_with(|| Millis::from(begun.elapsed()));
-            })
-            .await;
+        let mut on_event = |_| {
+            first.get_or_insert_with(|| Millis::from(begun.elapsed()));
+        };
+        let mut answered = self.provider.sample(&request, &mut on_event).await;
+        // The server closed a connection of an earlier request: no fault of the model.
+        if matches!(&answered, Err(error) if error.retry_after == Some(Millis(0))) {
+            answered = self.provider.sample(&request, &mut on_event).await;
+        }
         let took = Millis::from(begun.elapsed());
         self.first_byte = self.first_byte.or(first);
         match answered {

@@ -1,6 +1,6 @@
 //! The address of a model server as a person types it, checked before anything is sent.
 
-use paddock_protocol::{ClientError, ErrorCode};
+use paddock_protocol::{ClientError, ErrorCode, ProviderKind};
 use std::fmt;
 use std::net::IpAddr;
 use url::Url;
@@ -122,6 +122,32 @@ impl BaseUrl {
         self.url.path().len() > 1
     }
 
+    /// What a protocol adds to this address before its own paths; empty where the address holds the version.
+    pub(crate) fn version(&self, kind: ProviderKind) -> &'static str {
+        let last = self.text.rsplit('/').next().unwrap_or_default();
+        let ends_with_version = last
+            .strip_prefix('v')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        match kind {
+            ProviderKind::Anthropic if !(self.has_path() && ends_with_version) => "v1/",
+            ProviderKind::Gemini if !self.has_path() => "v1beta/",
+            _ => "",
+        }
+    }
+
+    /// Where the model server may be, when none was found at an address without a path.
+    pub(crate) fn elsewhere(&self, kind: ProviderKind) -> Option<String> {
+        if self.has_path() {
+            return None;
+        }
+        Some(match self.version(kind).trim_end_matches('/') {
+            "" => format!("The address often ends with /v1: {self}/v1"),
+            version => format!(
+                "It was looked for at {self}/{version}; write the whole address when it is elsewhere."
+            ),
+        })
+    }
+
     /// The address of a path below this one; what follows a question mark in it is its query.
     pub(crate) fn join(&self, path: &str) -> Url {
         let (path, query) = match path.split_once('?') {
@@ -131,6 +157,15 @@ impl BaseUrl {
         let mut url = self.url.clone();
         url.set_path(&format!("{}/{path}", self.url.path().trim_end_matches('/')));
         url.set_query(query);
+        url
+    }
+
+    /// The address of a path beside the protocol: without `/v1` at the end.
+    pub(crate) fn beside(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        let before = self.url.path().trim_end_matches('/');
+        let before = before.strip_suffix("/v1").unwrap_or(before);
+        url.set_path(&format!("{before}/{path}"));
         url
     }
 }
@@ -217,6 +252,38 @@ mod tests {
             );
             assert!(!error.to_string().contains("pw@"));
         }
+    }
+
+    #[test]
+    fn the_version_is_added_where_a_protocol_wants_it_and_hinted_where_the_person_writes_it() {
+        use ProviderKind::{Anthropic, Chat, Gemini, Responses};
+        for (kind, typed, version) in [
+            (Anthropic, "https://api.anthropic.com", "v1/"),
+            (Anthropic, "https://api.anthropic.com/v1", ""),
+            (Anthropic, "https://api.example.com/anthropic", "v1/"),
+            (Anthropic, "https://proxy.example.com/api/v2/", ""),
+            (Anthropic, "http://v1", "v1/"),
+            (Gemini, "https://generativelanguage.googleapis.com", "v1beta/"),
+            (Gemini, "https://gateway.example.com/gemini/v1", ""),
+            (Chat, "http://127.0.0.1:8080", ""),
+        ] {
+            assert_eq!(BaseUrl::parse(typed).unwrap().version(kind), version, "{typed}");
+        }
+        let hint = |kind, typed| BaseUrl::parse(typed).unwrap().elsewhere(kind);
+        for kind in [Chat, Responses] {
+            assert!(hint(kind, "http://h:1").unwrap().ends_with("http://h:1/v1"));
+        }
+        assert!(
+            hint(Anthropic, "http://h:1")
+                .unwrap()
+                .contains("looked for at http://h:1/v1;")
+        );
+        assert!(
+            hint(Gemini, "http://h:1")
+                .unwrap()
+                .contains("looked for at http://h:1/v1beta;")
+        );
+        assert_eq!(hint(Chat, "http://h:1/v1"), None);
     }
 
     #[test]

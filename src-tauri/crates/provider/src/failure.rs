@@ -8,7 +8,7 @@ use crate::network::LinkFailure;
 use crate::retry_after::retry_after;
 use crate::{BaseUrl, Secret};
 use http::HeaderMap;
-use paddock_protocol::{ModelError, ModelErrorKind};
+use paddock_protocol::{Millis, ModelError, ModelErrorKind, ProviderKind};
 use serde_json::Value;
 use std::time::SystemTime;
 
@@ -19,6 +19,7 @@ const DETAILS_LIMIT: usize = 2_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub label: String,
+    pub kind: ProviderKind,
     pub base_url: BaseUrl,
     pub key: Option<Secret>,
     /// Where the key came from, for example "from the keyring".
@@ -172,6 +173,12 @@ impl Origin {
                 "Try again.".into(),
                 true,
             ),
+            TransportError::Closed(_) => (
+                Network,
+                format!("{host} closed a connection that was still open from before."),
+                "Try again.".into(),
+                true,
+            ),
             TransportError::Unwritable(_) => (
                 BadRequest,
                 format!("The request to {host} could not be written."),
@@ -183,6 +190,8 @@ impl Origin {
         error.hint = Some(hint);
         error.details = self.details(&failure.to_string());
         error.retryable = retryable;
+        // The next attempt has a new connection; there is nothing to wait for.
+        error.retry_after = matches!(failure, TransportError::Closed(_)).then_some(Millis(0));
         error
     }
 
@@ -203,11 +212,11 @@ impl Origin {
                 self.base_url
             ),
         );
-        error.hint = Some(if self.base_url.has_path() {
-            "Check the address; a proxy or a login page may be in between.".into()
-        } else {
-            format!("The address often ends with /v1: {}/v1", self.base_url)
-        });
+        let elsewhere = self.base_url.elsewhere(self.kind);
+        error.hint = Some(
+            elsewhere
+                .unwrap_or_else(|| "Check the address; a proxy or a login page may be in between.".into()),
+        );
         error.status = Some(status);
         let start: String = body.chars().take(200).collect();
         error.details = self.details(&format!("{} {status} {start}", self.base_url.host()));
@@ -303,17 +312,19 @@ impl Origin {
                 format!("{label} does not know this model."),
                 "Choose one of the models that it offers.".into(),
             ),
-            NotFound if !self.base_url.has_path() => (
-                format!("There is no model server at {}.", self.base_url),
-                format!("The address often ends with /v1: {}/v1", self.base_url),
-            ),
-            NotFound => (
-                format!(
-                    "There is no model server at {}, or it does not know the model.",
-                    self.base_url
+            NotFound => match self.base_url.elsewhere(self.kind) {
+                Some(elsewhere) => (
+                    format!("There is no model server at {}.", self.base_url),
+                    elsewhere,
                 ),
-                "Check the address and the name of the model.".into(),
-            ),
+                None => (
+                    format!(
+                        "There is no model server at {}, or it does not know the model.",
+                        self.base_url
+                    ),
+                    "Check the address and the name of the model.".into(),
+                ),
+            },
             Blocked => (
                 format!("{label} blocked the content of this request."),
                 "Say it differently, or choose another model.".into(),

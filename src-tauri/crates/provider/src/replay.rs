@@ -31,7 +31,7 @@ pub fn replay(
     pieces: &[&[u8]],
 ) -> Option<Replayed> {
     let names = ToolNames::new(tools);
-    let server = Server::new(server, KeyHeader::Bearer, &[]);
+    let server = Server::new(server, kind, KeyHeader::Bearer, &[]);
     Some(match kind {
         ProviderKind::Chat => read(&server, ChatDecoder::new(tools, &names, format), pieces),
         ProviderKind::Responses => read(&server, ResponsesDecoder::new(tools, &names, format), pieces),

@@ -5,20 +5,27 @@
 
 use crate::failure::Origin;
 use crate::http::{Body, Http, Incoming, Outgoing, TransportError};
+use crate::model_list::{next_page, page_size, read_model_list};
 use crate::reading::{AnswerReader, DecodeFailure, Decoder, ReadFailure};
 use crate::recording::Recording;
 use crate::{Answer, BaseUrl, ModelEvent, ModelRequest, Network, Secret};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use paddock_protocol::{Millis, ModelError, ModelErrorKind, ProviderId};
+use paddock_protocol::{Millis, ModelEntry, ModelError, ModelErrorKind, ProviderId, ProviderKind};
+use url::form_urlencoded;
 
 /// Bytes of an error body that are read.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
 /// Bytes of a list of models.
 const LIST_LIMIT: usize = 16 * 1024 * 1024;
+/// Pages of a list of models; one holds up to a thousand.
+const LIST_PAGES: usize = 20;
 /// Time for the token counts after the finish reason, when the server leaves the connection open.
 const AFTER_FINISH: Millis = Millis(1_500);
 /// Time for the list of models.
 const LIST_SILENCE: Millis = Millis::seconds(15);
+
+/// Time for what is good to know, but not needed.
+const BESIDE_SILENCE: Millis = Millis::seconds(3);
 
 /// What a provider is made of.
 #[derive(Clone, Debug)]
@@ -69,7 +76,12 @@ pub(crate) enum Exchanged {
 
 impl Server {
     /// `headers`: those that the protocol wants in every request.
-    pub fn new(config: ServerConfig, key_header: KeyHeader, headers: &[(&str, &str)]) -> Self {
+    pub fn new(
+        config: ServerConfig,
+        kind: ProviderKind,
+        key_header: KeyHeader,
+        headers: &[(&str, &str)],
+    ) -> Self {
         let fixed = headers
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -77,6 +89,7 @@ impl Server {
             id: config.id,
             origin: Origin {
                 label: config.label,
+                kind,
                 base_url: config.base_url,
                 key: config.key.filter(|key| !key.is_empty()),
                 key_origin: config.key_origin,
@@ -177,6 +190,63 @@ impl Server {
             return Err(self.origin.web_page(incoming.status, &text));
         }
         Ok(text)
+    }
+
+    /// A document of the server's own, beside the protocol: `/v1` at the end of the address is left out. With a body it is asked
+    /// for by POST. None when the server has no such thing.
+    pub async fn beside(&self, path: &str, body: Option<String>) -> Option<String> {
+        let outgoing = Outgoing {
+            method: match body {
+                Some(_) => http::Method::POST,
+                None => http::Method::GET,
+            },
+            url: self.origin.base_url.beside(path),
+            headers: self.headers().ok()?,
+            body: body.unwrap_or_default().into(),
+        };
+        let mut incoming = self.http.send(&outgoing, BESIDE_SILENCE).await.ok()?;
+        if incoming.status != 200 {
+            return None;
+        }
+        let body = incoming.body.rest(LIST_LIMIT).await;
+        Some(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    /// The version that the protocol adds to the address; see [`BaseUrl::version`].
+    pub fn version(&self) -> &'static str {
+        self.origin.base_url.version(self.origin.kind)
+    }
+
+    /// The models that the server offers, sorted by name, page by page where the protocol has pages.
+    pub async fn list(&self) -> Result<Vec<ModelEntry>, ModelError> {
+        let kind = self.origin.kind;
+        let mut entries: Vec<ModelEntry> = Vec::new();
+        let mut mark = None;
+        for _ in 0..LIST_PAGES {
+            let text = self.document(&self.list_path(mark.as_ref())).await?;
+            let page = read_model_list(kind, &text).map_err(|error| {
+                let label = &self.origin.label;
+                let message = format!("The list of models of {label} was not readable: {error}.");
+                self.origin.protocol_error(message, &text)
+            })?;
+            entries.extend(page);
+            mark = next_page(kind, &text);
+            if mark.is_none() {
+                break;
+            }
+        }
+        entries.sort_by(|a, b| a.model.cmp(&b.model));
+        entries.dedup_by(|a, b| a.model == b.model);
+        Ok(entries)
+    }
+
+    fn list_path(&self, mark: Option<&(&'static str, String)>) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(page_size(self.origin.kind)).extend_pairs(mark);
+        match query.finish().as_str() {
+            "" => format!("{}models", self.version()),
+            query => format!("{}models?{query}", self.version()),
+        }
     }
 
     /// The words of an answer with an error status.

@@ -1,6 +1,7 @@
 //! The Chat provider on a real socket: a server that sends exactly the bytes of a test, when the test says so.
 #![allow(clippy::unwrap_used)]
 
+#[allow(dead_code, reason = "other tests use more of it")]
 mod server;
 
 use paddock_protocol::{FinishReason, Millis, ModelError, ModelErrorKind, ProviderId};
@@ -447,21 +448,6 @@ async fn a_call_that_the_server_could_not_read_is_read_here() {
         error.retryable && error.message.contains("could not read the call"),
         "{error:?}"
     );
-}
-
-#[tokio::test]
-async fn a_pooled_connection_that_was_just_closed_is_replaced_once() {
-    let whole = |text: &str| {
-        let body = json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}).to_string();
-        Reply::kept_open(&body)
-    };
-    // The second request finds the connection open, sends, and gets nothing.
-    let server = Server::start(vec![whole("One").then_hang_up_on_next(), whole("Two")]).await;
-    let provider = provider(&server.url("/v1"));
-    assert_eq!(text_of(&sample(&provider).await.0.unwrap()), "One");
-    assert_eq!(text_of(&sample(&provider).await.0.unwrap()), "Two");
-    assert_eq!(server.requests().len(), 3);
-    assert_eq!(server.connections(), 2);
 }
 
 #[tokio::test]

@@ -113,10 +113,12 @@ impl Paddock {
         let providers = &self.inner.providers;
         let mut links = match providers
             .config(provider)
-            .map(|config| BaseUrl::parse(&config.base_url))
+            .map(|config| (BaseUrl::parse(&config.base_url), config.kind))
         {
-            Some(Ok(base_url)) => paddock_provider::test_connection(providers.network(), &base_url).await,
-            Some(Err(error)) => vec![self_test::line(
+            Some((Ok(base_url), kind)) => {
+                paddock_provider::test_connection(providers.network(), &base_url, kind).await
+            }
+            Some((Err(error), _)) => vec![self_test::line(
                 "address",
                 LinkState::Bad,
                 error.message,

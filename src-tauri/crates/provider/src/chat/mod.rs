@@ -11,7 +11,6 @@ mod request;
 
 use crate::dialect::PromptCache;
 use crate::failure::ServerWords;
-use crate::model_list::read_model_list;
 use crate::reading::{ToolNames, calls_in_text};
 use crate::server::{Exchanged, KeyHeader, Server};
 use crate::{Answer, AnswerPart, Finish, ModelEvent, ModelRequest, Provider, ServerConfig};
@@ -21,6 +20,7 @@ use paddock_protocol::{
     FinishReason, ModelEntry, ModelError, ModelErrorKind, ProviderId, ProviderKind, Usage,
 };
 use quirks::Quirks;
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Requests for one answer: the first, and one for each thing learnt from a refusal.
@@ -29,28 +29,28 @@ const TRIES: usize = 6;
 /// A server that speaks Chat Completions.
 pub struct ChatProvider {
     server: Server,
-    quirks: Mutex<Quirks>,
+    /// By model: a refusal of one says nothing about another.
+    quirks: Mutex<HashMap<String, Quirks>>,
     prompts: PromptCache,
 }
 
 impl ChatProvider {
     pub fn new(config: ServerConfig) -> Self {
         Self {
-            quirks: Mutex::new(Quirks::of(&config.base_url)),
-            server: Server::new(config, KeyHeader::Bearer, &[]),
+            quirks: Mutex::default(),
+            server: Server::new(config, ProviderKind::Chat, KeyHeader::Bearer, &[]),
             prompts: PromptCache::default(),
         }
     }
 
-    fn quirks(&self) -> Quirks {
-        self.quirks.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn learn(&self, status: u16, body: &str) -> bool {
-        self.quirks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .learn(status, body)
+    /// What is known of a model, for as long as `look` needs it.
+    fn with_quirks<T>(&self, model: &str, look: impl FnOnce(&mut Quirks) -> T) -> T {
+        let mut all = self.quirks.lock().unwrap_or_else(PoisonError::into_inner);
+        if !all.contains_key(model) {
+            let quirks = Quirks::of(&self.server.origin.base_url).beside(all.values());
+            all.insert(model.to_owned(), quirks);
+        }
+        look(all.entry(model.to_owned()).or_default())
     }
 
     /// Some servers refuse with 400 what the model wrote, and send it along: perhaps it is a call all the same.
@@ -85,13 +85,15 @@ impl Provider for ChatProvider {
         let mut tries = 1;
         loop {
             let host = self.server.origin.base_url.host();
-            let body = request::body(&self.server.id, request, &system, &names, &self.quirks(), &host)
-                .map_err(|error| {
+            let quirks = self.with_quirks(&request.model, |quirks| quirks.clone());
+            let body = request::body(&self.server.id, request, &system, &names, &quirks, &host).map_err(
+                |error| {
                     ModelError::new(
                         ModelErrorKind::BadRequest,
                         format!("The request could not be written: {error}."),
                     )
-                })?;
+                },
+            )?;
             let request_bytes = body.len();
             let (incoming, words) = match self.server.exchange("chat/completions", body, request).await? {
                 Exchanged::Answered {
@@ -113,7 +115,8 @@ impl Provider for ChatProvider {
                 }
                 Exchanged::Refused { incoming, words } => (incoming, words),
             };
-            if tries < TRIES && self.learn(incoming.status, &words) {
+            let learn = |quirks: &mut Quirks| quirks.learn(incoming.status, &words);
+            if tries < TRIES && self.with_quirks(&request.model, learn) {
                 tries += 1;
                 continue;
             }
@@ -135,15 +138,6 @@ impl Provider for ChatProvider {
     }
 
     async fn models(&self) -> Result<Vec<ModelEntry>, ModelError> {
-        let text = self.server.document("models").await?;
-        read_model_list(ProviderKind::Chat, &text).map_err(|error| {
-            self.server.origin.protocol_error(
-                format!(
-                    "The list of models of {} was not readable: {error}.",
-                    self.server.origin.label
-                ),
-                &text,
-            )
-        })
+        self.server.list().await
     }
 }

@@ -1,4 +1,4 @@
-//! What a server does not accept, learnt from its refusals and remembered as long as the provider lives.
+//! What a model does not accept, learnt from its server's refusals and remembered as long as the provider lives.
 
 use crate::BaseUrl;
 use crate::dialect::Constraint;
@@ -54,6 +54,12 @@ impl Quirks {
             no_stop: host == "api.openai.com",
             ..Self::default()
         }
+    }
+
+    /// With what holds for every model of a server, learnt of others: whether it counts tokens in a stream is its own affair.
+    pub fn beside<'q>(mut self, mut others: impl Iterator<Item = &'q Self>) -> Self {
+        self.no_stream_options = others.any(|other| other.no_stream_options);
+        self
     }
 
     /// Learns from a refusal. True when something is new, so that asking once more makes sense.

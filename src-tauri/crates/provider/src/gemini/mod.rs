@@ -7,7 +7,6 @@ mod golden;
 mod history;
 #[cfg(test)]
 mod legal;
-mod list;
 mod parameters;
 mod quirks;
 mod request;
@@ -20,7 +19,7 @@ use crate::server::{Exchanged, KeyHeader, Server};
 use crate::{Answer, ModelEvent, ModelRequest, Provider, Secret, ServerConfig};
 use async_trait::async_trait;
 pub(crate) use decoder::GeminiDecoder;
-use paddock_protocol::{ModelEntry, ModelError, ModelErrorKind, ProviderId};
+use paddock_protocol::{ModelEntry, ModelError, ModelErrorKind, ProviderId, ProviderKind};
 use quirks::Quirks;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -46,7 +45,7 @@ impl GeminiProvider {
             false => KeyHeader::Named("x-goog-api-key"),
         };
         Self {
-            server: Server::new(config, key_header, &[]),
+            server: Server::new(config, ProviderKind::Gemini, key_header, &[]),
             quirks: Mutex::default(),
             prompts: PromptCache::default(),
         }
@@ -75,7 +74,7 @@ impl GeminiProvider {
         let system = self.prompts.prompt(request);
         let path = format!(
             "{}{}:streamGenerateContent?alt=sse",
-            self.version(),
+            self.server.version(),
             model_path(&request.model)
         );
         let known = self.quirks(&request.model);
@@ -116,25 +115,6 @@ impl GeminiProvider {
             }
         }
     }
-
-    /// The version, where the address leaves it out.
-    fn version(&self) -> &'static str {
-        match self.server.origin.base_url.has_path() {
-            true => "",
-            false => "v1beta/",
-        }
-    }
-
-    /// The address at which nothing was found, as it was completed.
-    fn hinted(&self, mut error: ModelError) -> ModelError {
-        let base_url = &self.server.origin.base_url;
-        if error.kind == ModelErrorKind::NotFound && !base_url.has_path() {
-            error.hint = Some(format!(
-                "It was looked for at {base_url}/v1beta; write the whole address when it is elsewhere."
-            ));
-        }
-        error
-    }
 }
 
 /// The path of a model below the address. Names that are paths themselves stay as they are.
@@ -169,13 +149,11 @@ impl Provider for GeminiProvider {
             };
             self.remember(&request.model, &known, &learnt);
         }
-        answer.map_err(|error| self.hinted(error))
+        answer
     }
 
     async fn models(&self) -> Result<Vec<ModelEntry>, ModelError> {
-        list::models(&self.server, self.version())
-            .await
-            .map_err(|error| self.hinted(error))
+        self.server.list().await
     }
 }
 

@@ -16,6 +16,16 @@ pub(super) enum ThinkingForm {
     None,
 }
 
+/// How an answer whose calls are JSON is held to its form. A refusal leads to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AnswerForm {
+    #[default]
+    JsonSchema,
+    /// By a schema of the server's own kind.
+    OwnSchema,
+    Free,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Quirks {
     pub thinking: ThinkingForm,
@@ -38,6 +48,7 @@ pub(super) struct Quirks {
     pub no_stop: bool,
     /// Schemas have nothing but types, names and descriptions.
     pub plain_schemas: bool,
+    pub answer_form: AnswerForm,
 }
 
 impl Quirks {
@@ -61,6 +72,20 @@ impl Quirks {
         let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
         if has(&["thought_signature", "thoughtsignature", "thought signature"]) {
             self.learn_signatures(&text);
+        } else if has(&[
+            "response_json_schema",
+            "responsejsonschema",
+            "response_schema",
+            "responseschema",
+            "response schema",
+            "response_mime_type",
+            "responsemimetype",
+            "json mode",
+        ]) {
+            self.answer_form = match self.answer_form {
+                AnswerForm::JsonSchema if !has(&["json mode", "mime"]) => AnswerForm::OwnSchema,
+                _ => AnswerForm::Free,
+            };
         } else if has(&["unknown name \"id\""]) {
             self.no_ids = true;
         } else if has(&[

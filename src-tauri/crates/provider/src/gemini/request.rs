@@ -1,12 +1,13 @@
-//! The body of a request for an answer. What grows from one iteration to the next stands last.
+//! The body of a request for an answer. What grows or changes from one iteration to the next stands last.
 
 use super::history::{Content, HistoryWriter};
 use super::parameters::{Parameters, ThinkingConfig, native_tools};
-use super::quirks::Quirks;
+use super::quirks::{AnswerForm, Quirks};
 use super::schema;
 use crate::ModelRequest;
-use crate::dialect::stop_sequences;
+use crate::dialect::{Constraint, stop_sequences};
 use crate::reading::ToolNames;
+use crate::writing::answer_schema;
 use bytes::Bytes;
 use paddock_protocol::ProviderId;
 use serde::Serialize;
@@ -19,9 +20,10 @@ struct WireRequest<'a> {
     system_instruction: Option<SystemInstruction<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<WireTools<'a>>,
+    contents: Vec<Content<'a>>,
+    /// The form of an answer may change from one iteration to the next.
     #[serde(skip_serializing_if = "GenerationConfig::is_empty")]
     generation_config: GenerationConfig,
-    contents: Vec<Content<'a>>,
 }
 
 #[derive(Serialize)]
@@ -57,11 +59,21 @@ struct GenerationConfig {
     stop_sequences: &'static [&'static str],
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_config: Option<ThinkingConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<Value>,
+    /// The same for servers that know only their own kind of schemas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_schema: Option<Value>,
 }
 
 impl GenerationConfig {
     fn is_empty(&self) -> bool {
-        self.max_output_tokens.is_none() && self.stop_sequences.is_empty() && self.thinking_config.is_none()
+        self.max_output_tokens.is_none()
+            && self.stop_sequences.is_empty()
+            && self.thinking_config.is_none()
+            && self.response_mime_type.is_none()
     }
 }
 
@@ -93,6 +105,7 @@ pub(super) fn body(
             parameters: schema::parameters(&tool.parameters, quirks.plain_schemas),
         })
         .collect();
+    let (json_schema, own_schema) = answer_form(request, quirks);
     let wire = WireRequest {
         system_instruction: apart.map(|text| SystemInstruction {
             parts: [SystemText { text }],
@@ -110,8 +123,22 @@ pub(super) fn body(
                 false => stop_sequences(request.format),
             },
             thinking_config: parameters.thinking,
+            response_mime_type: (json_schema.is_some() || own_schema.is_some()).then_some("application/json"),
+            response_json_schema: json_schema,
+            response_schema: own_schema,
         },
         contents: writer.contents(request, within),
     };
     Ok(serde_json::to_vec(&wire)?.into())
+}
+
+/// The schema that calls in the text have to fit, as JSON Schema or in the server's own kind. The parameters of each tool are always
+/// told: an object without fields would stay empty.
+fn answer_form(request: &ModelRequest, quirks: &Quirks) -> (Option<Value>, Option<Value>) {
+    let schema = answer_schema(request, Constraint::EachTool);
+    match quirks.answer_form {
+        AnswerForm::JsonSchema => (schema, None),
+        AnswerForm::OwnSchema => (None, schema.and_then(|schema| schema::answer(&schema))),
+        AnswerForm::Free => (None, None),
+    }
 }

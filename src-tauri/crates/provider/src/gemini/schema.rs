@@ -26,6 +26,18 @@ pub(super) fn parameters(schema: &Value, plain: bool) -> Option<Value> {
     whole.contains_key("properties").then_some(Value::Object(whole))
 }
 
+/// The schema of a whole answer; `None` where it cannot be said.
+pub(super) fn answer(schema: &Value) -> Option<Value> {
+    let mut converter = Converter {
+        root: schema,
+        plain: false,
+        count: 0,
+        open: Vec::new(),
+    };
+    let converted = converter.convert(schema, 0);
+    (converter.count < SIZE_LIMIT).then_some(converted)
+}
+
 struct Converter<'a> {
     root: &'a Value,
     plain: bool,

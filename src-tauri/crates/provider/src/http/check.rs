@@ -8,7 +8,7 @@ use crate::network::{
 };
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
-use paddock_protocol::{LinkState, LinkTest, Millis};
+use paddock_protocol::{LinkState, LinkTest, Millis, ProviderKind};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::PoisonError;
 use std::time::Instant;
@@ -21,12 +21,13 @@ const ANSWER_LIMIT: Millis = Millis::seconds(15);
 /// Bytes of the answer that are looked at.
 const LOOK: usize = 1024;
 
-/// Tries the way to a model server, without a key. All six links are in the list: after the first that is bad, the others are
+/// Tries the way to a model server that speaks this protocol, without a key. All six links are in the list: after the first that is bad, the others are
 /// marked as not tried. Takes a minute at the worst; dropping the future ends it.
-pub async fn test_connection(network: &Network, base_url: &BaseUrl) -> Vec<LinkTest> {
+pub async fn test_connection(network: &Network, base_url: &BaseUrl, kind: ProviderKind) -> Vec<LinkTest> {
     let mut test = Test {
         links: Vec::new(),
         since: Instant::now(),
+        kind,
     };
     // The first failure ends the test; it is in the list then.
     let _ = test.run(network, base_url).await;
@@ -42,11 +43,13 @@ pub async fn test_proxy(network: &Network) -> Option<LinkTest> {
     let mut test = Test {
         links: Vec::new(),
         since: Instant::now(),
+        kind: ProviderKind::Chat,
     };
     let way = network.current();
     // Any server on another machine will do: the name is not looked up.
     let anyone = Target::new("https", "model-server.invalid", None)?;
     match way.choose(&anyone) {
+        Ok(Choice::Direct(why @ Direct::Script)) => test.no_proxy(why),
         Ok(Choice::Direct(_)) | Err(LinkFailure::Offline) => return None,
         Ok(Choice::Proxy { address, origin }) => match way.reach(&address).await {
             Ok(_) => test.good("proxy", format!("{address} (from {origin}) answers.")),
@@ -65,6 +68,7 @@ struct Test {
     links: Vec<LinkTest>,
     /// When the link that is being tried began.
     since: Instant,
+    kind: ProviderKind,
 }
 
 /// A link is bad.
@@ -73,7 +77,7 @@ struct Bad;
 impl Test {
     async fn run(&mut self, network: &Network, base_url: &BaseUrl) -> Result<(), Bad> {
         let way = network.current();
-        let url = base_url.join("models");
+        let url = base_url.join(&format!("{}models", base_url.version(self.kind)));
         let target = Target::new(url.scheme(), url.host_str().unwrap_or_default(), url.port());
         let (target, choice) = self.address(&way, base_url, target)?;
         let stream = self.stream(&way, &choice, &target).await?;
@@ -256,7 +260,7 @@ impl Test {
                 format!("No answer within {} seconds.", limit.0 / 1000),
                 "The server takes connections and does not answer: look at its own log.",
             ),
-            TransportError::Broken(_) | TransportError::Unwritable(_) => (
+            TransportError::Broken(_) | TransportError::Closed(_) | TransportError::Unwritable(_) => (
                 "The server closed the connection without an answer.".into(),
                 "Check port and beginning of the address: http:// or https://.",
             ),
@@ -287,10 +291,9 @@ impl Test {
             _ if page => (
                 LinkState::Bad,
                 format!("Answers with {status} and a web page, not as a model server."),
-                Some(match base_url.has_path() {
-                    true => "Check the address; a login page of the network may be in between.".into(),
-                    false => format!("The address often ends with /v1: {base_url}/v1"),
-                }),
+                Some(base_url.elsewhere(self.kind).unwrap_or_else(|| {
+                    "Check the address; a login page of the network may be in between.".into()
+                })),
             ),
             500.. => (
                 LinkState::Warning,

@@ -56,6 +56,10 @@ pub(crate) enum TransportError {
     Silence(Millis),
     #[error("connection: {0}")]
     Broken(String),
+    /// A connection kept from an earlier request was closed when a request with a body had been written to it and no byte of an
+    /// answer had come. The server may have read it.
+    #[error("kept connection: {0}")]
+    Closed(String),
     #[error("the request could not be written: {0}")]
     Unwritable(String),
 }
@@ -78,12 +82,21 @@ impl Http {
         }
     }
 
-    /// Sends and waits for the head of the answer. A request that met a pooled connection just closed by the server is sent
-    /// once more at once: no byte of an answer came.
+    /// Sends and waits for the head of the answer.
+    ///
+    /// A kept connection may just have been closed by the server. The HTTP client takes another one by itself only while no byte
+    /// of the request was handed to the connection, so nothing is asked twice. From then on the server may have read it: a
+    /// question without a body is asked once more at once, a request with one may cost money and is [`TransportError::Closed`],
+    /// for the retries that are counted and shown.
     pub async fn send(&self, request: &Outgoing, silence: Millis) -> Result<Incoming, TransportError> {
         let both = async {
             match self.send_once(request, silence).await {
-                Err((TransportError::Broken(_), Reused(true))) => self.send_once(request, silence).await,
+                Err((TransportError::Broken(_), Reused(true))) if request.body.is_empty() => {
+                    self.send_once(request, silence).await
+                }
+                Err((TransportError::Broken(why), reused @ Reused(true))) => {
+                    Err((TransportError::Closed(why), reused))
+                }
                 answer => answer,
             }
         };

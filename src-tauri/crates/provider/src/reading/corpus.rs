@@ -5,7 +5,7 @@ use super::{Decoder, ToolNames};
 use crate::replay;
 use crate::server::{KeyHeader, Server};
 use crate::{Answer, AnswerPart, BaseUrl, CallArguments, ModelEvent, Network, ServerConfig, ToolSpec};
-use paddock_protocol::{ModelError, ProviderId};
+use paddock_protocol::{ModelError, ProviderId, ProviderKind};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn server() -> Server {
         headers: Vec::new(),
         network: Network::default(),
     };
-    Server::new(config, KeyHeader::Bearer, &[])
+    Server::new(config, ProviderKind::Chat, KeyHeader::Bearer, &[])
 }
 
 /// The answer, or the error, and the events joined.

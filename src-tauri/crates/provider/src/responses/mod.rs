@@ -17,7 +17,6 @@ mod request;
 mod sealed;
 
 use crate::dialect::PromptCache;
-use crate::model_list::read_model_list;
 use crate::reading::ToolNames;
 use crate::server::{Exchanged, KeyHeader, Server};
 use crate::{Answer, ModelEvent, ModelRequest, Provider, ServerConfig};
@@ -43,7 +42,7 @@ impl ResponsesProvider {
     pub fn new(config: ServerConfig) -> Self {
         Self {
             quirks: Mutex::default(),
-            server: Server::new(config, KeyHeader::Bearer, &[]),
+            server: Server::new(config, ProviderKind::Responses, KeyHeader::Bearer, &[]),
             prompts: PromptCache::default(),
         }
     }
@@ -110,11 +109,6 @@ impl Provider for ResponsesProvider {
     }
 
     async fn models(&self) -> Result<Vec<ModelEntry>, ModelError> {
-        let text = self.server.document("models").await?;
-        read_model_list(ProviderKind::Responses, &text).map_err(|error| {
-            let label = &self.server.origin.label;
-            let message = format!("The list of models of {label} was not readable: {error}.");
-            self.server.origin.protocol_error(message, &text)
-        })
+        self.server.list().await
     }
 }

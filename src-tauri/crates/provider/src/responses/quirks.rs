@@ -1,6 +1,7 @@
 //! What a model does not accept, learnt from its server's refusals and remembered as long as the provider lives.
 
 use super::parameters::EFFORTS;
+use crate::dialect::Constraint;
 use crate::{BaseUrl, minimal_effort_word};
 use std::collections::{BTreeSet, HashSet};
 
@@ -18,6 +19,17 @@ const REFUSED: [&str; 10] = [
     "unexpected",
     "invalid",
     "should be",
+];
+
+/// Words for the schema that an answer has to fit.
+const CONSTRAINT: [&str; 7] = [
+    "text.format",
+    "response_format",
+    "json_schema",
+    "json schema",
+    "grammar",
+    "structured output",
+    "invalid schema",
 ];
 
 /// What was in a request that may be refused.
@@ -58,6 +70,8 @@ pub(super) struct Quirks {
     /// Items of reasoning have no field `status`.
     pub no_item_status: bool,
     pub no_images: bool,
+    /// How narrow a schema for calls in a text may be.
+    pub constraint: Constraint,
     /// Fingerprints of sealed reasoning and of images that were refused.
     pub refused: HashSet<u64>,
 }
@@ -95,6 +109,9 @@ impl Quirks {
             self.no_item_status = true;
         } else if is_refused {
             self.learn_parameter(&text, sent);
+        }
+        if CONSTRAINT.iter().any(|words| text.contains(words)) {
+            self.constraint = self.constraint.wider();
         }
         self.learn_history(&text, is_refused, sent);
         *self != before

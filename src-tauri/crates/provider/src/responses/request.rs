@@ -5,12 +5,12 @@ use super::parameters::{Parameters, Reasoning};
 use super::quirks::{Quirks, Sent};
 use super::sealed::fingerprint;
 use crate::reading::ToolNames;
-use crate::writing::{drop_patterns, object_schema};
+use crate::writing::{answer_schema, drop_patterns, object_schema};
 use crate::{Message, ModelRequest, ToolSpec};
 use bytes::Bytes;
 use paddock_protocol::{CallFormat, ProviderId};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What changes from one iteration to the next comes last.
 #[derive(Serialize)]
@@ -35,6 +35,14 @@ struct WireRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_tool_calls: Option<bool>,
     input: Vec<InputItem<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<WireText>,
+}
+
+/// The form that the answer has to have.
+#[derive(Serialize)]
+struct WireText {
+    format: Value,
 }
 
 #[derive(Serialize)]
@@ -81,6 +89,9 @@ pub(super) fn body(
         prompt_cache_key: quirks.cache_key.then(|| cache_key(request, system)),
         max_output_tokens: parameters.max_output,
         reasoning: parameters.reasoning,
+        text: answer_schema(request, quirks.constraint).map(|schema| WireText {
+            format: json!({ "type": "json_schema", "name": "call", "strict": false, "schema": schema }),
+        }),
         instructions: system.trim_end(),
         tools: tools.iter().map(|tool| wire_tool(tool, names, quirks)).collect(),
         parallel_tool_calls: (!tools.is_empty() && !quirks.no_parallel).then_some(true),

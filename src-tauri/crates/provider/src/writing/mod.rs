@@ -9,7 +9,8 @@ mod schema;
 pub(crate) use call_ids::CallIds;
 pub(crate) use schema::{drop_patterns, object_schema};
 
-use crate::{CallResult, Image};
+use crate::dialect::{Constraint, response_format};
+use crate::{CallResult, Image, ModelRequest};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -32,6 +33,12 @@ pub(crate) fn legal_arguments(arguments: &str) -> Cow<'_, str> {
     }
     let kept: String = arguments.chars().take(UNREADABLE_LIMIT).collect();
     Cow::Owned(serde_json::json!({ "not_valid_json": kept }).to_string())
+}
+
+/// The schema that an answer with calls in its text has to fit, for protocols that put it elsewhere than Chat Completions.
+pub(crate) fn answer_schema(request: &ModelRequest, constraint: Constraint) -> Option<Value> {
+    let mut format = response_format(request, constraint)?;
+    format.pointer_mut("/json_schema/schema").map(Value::take)
 }
 
 /// The result of each call, in the order of the calls: `None` for one that has none. A result without its call is left out.

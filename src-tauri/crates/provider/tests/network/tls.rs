@@ -211,7 +211,7 @@ async fn an_older_tls_is_spoken_too() {
     let port = secured_by_tls_12(&identity, port_of(&server)).await;
     let network = network(trusting(&authority.file(folder.path())));
     let url = BaseUrl::parse(&format!("https://localhost:{port}/v1")).unwrap();
-    let links = test_connection(&network, &url).await;
+    let links = test_connection(&network, &url, paddock_protocol::ProviderKind::Chat).await;
     let tls = links.iter().find(|link| link.link == "tls").unwrap();
     assert!(
         tls.says

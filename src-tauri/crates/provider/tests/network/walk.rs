@@ -10,7 +10,12 @@ use std::collections::HashMap;
 const LINKS: [&str; 6] = ["address", "name", "tcp", "proxy", "tls", "http"];
 
 async fn walk(network: &Network, base_url: &str) -> Vec<LinkTest> {
-    let links = test_connection(network, &BaseUrl::parse(base_url).unwrap()).await;
+    let links = test_connection(
+        network,
+        &BaseUrl::parse(base_url).unwrap(),
+        paddock_protocol::ProviderKind::Chat,
+    )
+    .await;
     let names: Vec<&str> = links.iter().map(|link| link.link.as_str()).collect();
     assert_eq!(names, LINKS, "{links:#?}");
     links

@@ -85,6 +85,12 @@ impl Reply {
         self
     }
 
+    /// The connection is closed after all, and the answer did not say so.
+    pub fn then_close_unsaid(mut self) -> Self {
+        self.open = false;
+        self
+    }
+
     /// The next request on this connection is read and not answered.
     pub fn then_hang_up_on_next(mut self) -> Self {
         self.hang_up_on_next = true;
