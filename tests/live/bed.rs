@@ -160,6 +160,7 @@ impl Work {
                 rule: None,
                 scope: AnswerScope::Once,
                 edited_arguments: None,
+                left_out: Vec::new(),
             }
         } else {
             Decision::Reject {

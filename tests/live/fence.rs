@@ -132,6 +132,7 @@ async fn a_command_that_was_refused_a_place_runs_again_with_just_that_place() {
     let decision = Decision::Approve {
         scope: AnswerScope::Session,
         edited_arguments: None,
+        left_out: Vec::new(),
         rule: None,
     };
     let approval = again.id.clone();
@@ -437,6 +438,7 @@ async fn a_command_gets_more_for_one_run_only_when_the_person_says_so() {
     let decision = Decision::Approve {
         scope: AnswerScope::OnceUnconfined,
         edited_arguments: None,
+        left_out: Vec::new(),
         rule: None,
     };
     work.submit(Op::Decide { approval, decision }).await;
@@ -456,6 +458,7 @@ async fn a_command_gets_more_for_one_run_only_when_the_person_says_so() {
     let decision = Decision::Approve {
         scope: AnswerScope::OnceUnconfined,
         edited_arguments: None,
+        left_out: Vec::new(),
         rule: None,
     };
     if work

@@ -11,5 +11,6 @@ mod fence;
 mod folder;
 mod formats;
 mod known_files;
+mod left_out;
 mod sub_agents;
 mod workflows;

@@ -288,6 +288,8 @@ const BRANCHES: &[&str] = &[
     "again: died while it waited",
     "approval: a run with more is offered",
     "run: with more, once",
+    "run: with a part left out",
+    "run: whole after a choice",
     "again: a rule covers the place",
     "reach: a place that was approved",
     "reach: a place by a rule",

@@ -99,7 +99,17 @@ impl World {
     }
 
     fn decide(&mut self, request: &ApprovalRequest) {
-        let decision = match self.dice.below(23) {
+        let decision = match self.dice.below(26) {
+            // Also what does not fit: nothing that can be left out, or all of it.
+            23..=25 => Decision::Approve {
+                rule: None,
+                scope: *self.dice.pick(&request.scopes),
+                edited_arguments: self.dice.chance(5).then(|| self.edited(&request.tool)),
+                left_out: self
+                    .dice
+                    .pick(&[&[0][..], &[1], &[0], &[1], &[0, 1], &[2]])
+                    .to_vec(),
+            },
             20..=22 => Decision::Approve {
                 scope: if self.dice.chance(85) {
                     *request.scopes.last().expect("a scope")
@@ -107,23 +117,27 @@ impl World {
                     AnswerScope::Once
                 },
                 edited_arguments: self.dice.chance(5).then(|| self.edited(&request.tool)),
+                left_out: Vec::new(),
                 rule: Some(self.wish(request)),
             },
             0..=10 => Decision::Approve {
                 rule: None,
                 scope: *self.dice.pick(&request.scopes),
                 edited_arguments: None,
+                left_out: Vec::new(),
             },
             11..=13 => Decision::Approve {
                 rule: None,
                 scope: AnswerScope::Once,
                 edited_arguments: Some(self.edited(&request.tool)),
+                left_out: Vec::new(),
             },
             // In a scope that may not be offered.
             14 => Decision::Approve {
                 rule: None,
                 scope: AnswerScope::Session,
                 edited_arguments: self.dice.chance(30).then(|| "{}".to_owned()),
+                left_out: Vec::new(),
             },
             15 | 16 => Decision::Reject {
                 reason: Some("no".into()),
@@ -472,6 +486,7 @@ impl World {
                     rule: self.dice.chance(10).then(|| self.wish(&waiting)),
                     scope: *self.dice.pick(&waiting.scopes),
                     edited_arguments: None,
+                    left_out: Vec::new(),
                 },
             },
             (3, _) => Op::Stop,

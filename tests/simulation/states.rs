@@ -143,6 +143,7 @@ fn ops(seat: &Seat) -> Vec<Op> {
             rule: None,
             scope: AnswerScope::Once,
             edited_arguments: None,
+            left_out: Vec::new(),
         }),
         decide(Decision::Reject {
             reason: None,

@@ -98,7 +98,22 @@ fn change(path: &str, before: &str, after: &str) -> FileChange {
             only_whitespace: false,
         }),
         undoable: true,
+        notes: Vec::new(),
     }
+}
+
+/// A change in two places, of which one may be left out.
+fn two_changes(path: &str) -> FileChange {
+    let mut change = change(path, "a", "b");
+    if let Some(diff) = &mut change.diff {
+        let first = diff.hunks.first().cloned().expect("a hunk");
+        diff.hunks.push(Hunk {
+            old_start: 20,
+            new_start: 20,
+            ..first
+        });
+    }
+    change
 }
 
 /// What the call would do, as the real tool of this name says it.
@@ -209,7 +224,7 @@ fn write_plan(path: &str, files: &Files) -> CallPlan {
         target: path.to_owned(),
         access: vec![access],
         body: ApprovalBody::Change {
-            change: change(path, "a", "b"),
+            change: two_changes(path),
             base: files.version(path),
         },
         undo: UndoFact::Covered,

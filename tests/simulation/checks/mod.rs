@@ -281,6 +281,7 @@ impl Checks {
                 tool,
                 arguments,
                 approved,
+                chosen,
                 protected_granted,
                 reach,
                 shown_reach: _,
@@ -288,6 +289,7 @@ impl Checks {
             } => {
                 self.begins(call);
                 self.may_open(call, *opened);
+                self.holds_to_the_choice(call, arguments, chosen.as_deref());
                 self.may_run(call, (tool, arguments), (approved, *protected_granted), reach);
                 self.is_the_workflows(tool, arguments);
             }

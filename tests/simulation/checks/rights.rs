@@ -4,6 +4,7 @@ use super::Checks;
 use super::again::beyond;
 use crate::tools::{PROTECTED, argument};
 use paddock_core::session::step::{SUB_AGENTS_AT_ONCE, SUB_AGENTS_PER_TURN};
+use paddock_core::tools::ChosenHunks;
 use paddock_protocol::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,12 +17,15 @@ pub struct Rights {
     /// Approved by the person and not used yet: call and arguments.
     grants: BTreeMap<(CallId, String), Vec<Grant>>,
     edited: BTreeSet<String>,
+    /// Calls of which the person left a part out at some time.
+    picked: BTreeSet<CallId>,
 }
 
 struct Grant {
     /// The states of the files that were shown; none when the arguments were edited.
     base: Vec<FileBase>,
     protected: bool,
+    left_out: Vec<u32>,
     approval: ApprovalId,
 }
 
@@ -177,17 +181,20 @@ impl Checks {
                     Decision::Approve {
                         scope,
                         edited_arguments,
+                        left_out,
                         rule,
                     },
                     Decision::Approve {
                         scope: taken,
                         edited_arguments: as_edited,
+                        left_out: as_left_out,
                         rule: kept,
                     },
                 ) => {
                     let edited = edited_arguments.as_ref().filter(|a| **a != request.arguments);
                     scope == taken
                         && rule == kept
+                        && left_out == as_left_out
                         && (edited == as_edited.as_ref() || edited_arguments == as_edited)
                 }
                 (said, taken) => said == taken,
@@ -198,6 +205,7 @@ impl Checks {
         let Decision::Approve {
             scope,
             edited_arguments,
+            left_out,
             ..
         } = decision
         else {
@@ -207,8 +215,18 @@ impl Checks {
             request.scopes.contains(scope),
             "approved in a scope that was not offered"
         );
+        if !left_out.is_empty() {
+            let whole = *scope == AnswerScope::Once && edited_arguments.is_none();
+            let (hunks, most) = (request.body.hunks().len(), left_out.last().copied());
+            let some_stay = left_out.len() < hunks && most.is_some_and(|last| (last as usize) < hunks);
+            assert!(whole && some_stay, "{left_out:?} was left out of {request:?}");
+            assert_eq!(*by, DecidedBy::Person);
+        }
         if *by != DecidedBy::Person || request.origin.is_some() || own_ask.is_some() {
             return;
+        }
+        if !left_out.is_empty() {
+            self.rights.picked.insert(request.call.clone());
         }
         let base = match edited_arguments {
             None => request.body.base(),
@@ -224,6 +242,7 @@ impl Checks {
         let grant = Grant {
             base,
             protected: request.classes.contains(&RiskClass::Protected),
+            left_out: left_out.clone(),
             approval: id.clone(),
         };
         let key = (request.call, arguments);
@@ -232,6 +251,32 @@ impl Checks {
 
     pub(super) fn was_edited(&self, arguments: &str) -> bool {
         self.rights.edited.contains(arguments)
+    }
+
+    /// What the person left out is left out, and the whole never runs after that unless they said so. To be asked before
+    /// [`Self::may_run`], which uses the grant up.
+    pub(super) fn holds_to_the_choice(&mut self, id: &CallId, arguments: &str, chosen: Option<&ChosenHunks>) {
+        let (_, call) = self.call(id).expect("the call's item");
+        let verdict = call.verdict.clone().expect("a verdict");
+        let by_person = verdict.by == DecidedBy::Person;
+        let picked = self.rights.picked.contains(id);
+        assert!(!picked || by_person, "{id} was let go whole by {:?}", verdict.by);
+        let key = (id.clone(), arguments.to_owned());
+        let grant = self.rights.grants.get(&key).and_then(|grants| grants.last());
+        let grant = grant.filter(|_| by_person);
+        let left_out = grant.map(|grant| grant.left_out.clone()).unwrap_or_default();
+        let ran = chosen.map(|chosen| chosen.left_out.clone()).unwrap_or_default();
+        assert_eq!(ran, left_out, "{id} runs with other parts than were chosen");
+        assert_eq!(
+            verdict.left_out, left_out,
+            "the verdict of {id} says something else"
+        );
+        if let (Some(chosen), Some(grant)) = (chosen, grant) {
+            let shown = self.rights.shown[&grant.approval].body.hunks();
+            assert_eq!(chosen.shown, shown, "{id} runs by another diff than was shown");
+        }
+        self.see_if(picked && ran.is_empty(), "run: whole after a choice");
+        self.see_if(!ran.is_empty(), "run: with a part left out");
     }
 
     pub(super) fn may_run(

@@ -260,6 +260,7 @@ impl Checks {
         let once = Decision::Approve {
             scope: AnswerScope::Once,
             edited_arguments: None,
+            left_out: Vec::new(),
             rule: None,
         };
         let Some(request) = self.rights.shown.get(approval) else {

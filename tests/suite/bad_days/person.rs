@@ -56,6 +56,7 @@ pub async fn work(paddock: &Paddock, wish: Wish<'_>) -> Result<Heard> {
                     rule: None,
                     scope: AnswerScope::Once,
                     edited_arguments: None,
+                    left_out: Vec::new(),
                 };
                 let approval = approval.id.clone();
                 paddock

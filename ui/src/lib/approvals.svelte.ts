@@ -30,6 +30,8 @@ export class ApprovalDesk {
   problem = $state.raw<ClientError>()
   /** Arguments edited by the person, kept until the card is decided. */
   readonly edits = new SvelteMap<ApprovalId, string>()
+  /** Parts of a change, by place from 0, that the person leaves out; kept as long. */
+  readonly leftOut = new SvelteMap<ApprovalId, readonly number[]>()
   /** When a key was last typed in the window, on the steady clock. */
   lastTyped: number | undefined
   /** Rules of a preset are being kept. */
@@ -40,6 +42,10 @@ export class ApprovalDesk {
   readonly ordered: readonly ApprovalRequest[] = $derived.by(() => inOrder(this.#waiting()))
   /** Sub-agents ask as well: every card says where it comes from. */
   readonly mixed: boolean = $derived(this.ordered.some((request) => request.origin !== undefined))
+  /** Those that would be decided as they were asked: what the person changed is decided on its own card. */
+  readonly unchanged: readonly ApprovalRequest[] = $derived(
+    this.ordered.filter(({ id }) => !this.edits.has(id) && !this.leftOut.has(id)),
+  )
   readonly open: ApprovalRequest | undefined = $derived(
     this.ordered.find((request) => request.id === this.#chosen) ?? this.ordered[0],
   )
@@ -51,6 +57,12 @@ export class ApprovalDesk {
   ) {
     this.#waiting = waiting
     this.#decide = decide
+  }
+
+  /** Keeps which parts of a change the person leaves out. */
+  leaveOut(id: ApprovalId, places: readonly number[]): void {
+    if (places.length === 0) this.leftOut.delete(id)
+    else this.leftOut.set(id, places)
   }
 
   choose(id: ApprovalId): void {
@@ -86,6 +98,7 @@ export class ApprovalDesk {
     try {
       await this.#decide(request.id, decision)
       this.edits.delete(request.id)
+      this.leftOut.delete(request.id)
       this.suggestions.note(request, decision)
     } catch (thrown) {
       this.problem = hostError(thrown).error

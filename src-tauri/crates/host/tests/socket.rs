@@ -170,6 +170,7 @@ async fn the_demo_runs_over_the_socket_with_decisions_and_an_extension() {
                     rule: None,
                     scope: AnswerScope::Once,
                     edited_arguments: None,
+                    left_out: Vec::new(),
                 };
                 let approval = approval.id;
                 client.submit(&session, Op::Decide { approval, decision }).await;
@@ -243,6 +244,7 @@ async fn a_change_is_taken_back_made_again_and_kept_when_the_person_changed_the_
                     rule: None,
                     scope: AnswerScope::Once,
                     edited_arguments: None,
+                    left_out: Vec::new(),
                 };
                 client
                     .submit(

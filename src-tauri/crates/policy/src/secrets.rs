@@ -59,17 +59,48 @@ impl Masker {
     }
 
     pub fn mask<'a>(&self, text: &'a str) -> Masked<'a> {
-        let mut finds = Vec::new();
-        self.known.find(text, &mut finds);
-        formed::find(text, &mut finds);
-        assigned::find(text, &mut finds);
+        let finds = self.find(text);
         if finds.is_empty() {
             return Masked {
                 text: Cow::Borrowed(text),
                 count: 0,
             };
         }
-        // What overlaps is one secret, named by the one that begins first and is longest.
+        let mut masked = String::with_capacity(text.len());
+        let mut from = 0;
+        for find in &finds {
+            masked.push_str(text.get(from..find.at.start).unwrap_or_default());
+            masked.push_str(&shown(text.get(find.at.clone()).unwrap_or_default(), find));
+            from = find.at.end;
+        }
+        masked.push_str(text.get(from..).unwrap_or_default());
+        Masked {
+            text: Cow::Owned(masked),
+            count: u32::try_from(finds.len()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// The lines, counted from 1, in which secrets begin, each once.
+    pub fn lines(&self, text: &str) -> Vec<u32> {
+        let (mut line, mut from) = (1, 0);
+        let mut lines: Vec<u32> = Vec::new();
+        for find in self.find(text) {
+            let before = text.get(from..find.at.start).unwrap_or_default();
+            line += u32::try_from(before.matches('\n').count()).unwrap_or(0);
+            from = find.at.start;
+            if lines.last() != Some(&line) {
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    /// In their order. What overlaps is one secret, named by the one that begins first and is longest.
+    fn find(&self, text: &str) -> Vec<Find> {
+        let mut finds = Vec::new();
+        self.known.find(text, &mut finds);
+        formed::find(text, &mut finds);
+        assigned::find(text, &mut finds);
         finds.sort_by_key(|find| (find.at.start, std::cmp::Reverse(find.at.end)));
         let mut merged: Vec<Find> = Vec::with_capacity(finds.len());
         for find in finds {
@@ -78,18 +109,7 @@ impl Masker {
                 _ => merged.push(find),
             }
         }
-        let mut masked = String::with_capacity(text.len());
-        let mut from = 0;
-        for find in &merged {
-            masked.push_str(text.get(from..find.at.start).unwrap_or_default());
-            masked.push_str(&shown(text.get(find.at.clone()).unwrap_or_default(), find));
-            from = find.at.end;
-        }
-        masked.push_str(text.get(from..).unwrap_or_default());
-        Masked {
-            text: Cow::Owned(masked),
-            count: u32::try_from(merged.len()).unwrap_or(u32::MAX),
-        }
+        merged
     }
 }
 

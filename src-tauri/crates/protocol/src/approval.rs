@@ -161,6 +161,16 @@ impl ApprovalBody {
             ApprovalBody::Command { .. } | ApprovalBody::Connect { .. } | ApprovalBody::Other => Vec::new(),
         }
     }
+
+    /// The hunks that the person may switch off one by one: those of an edit of one file.
+    pub fn hunks(&self) -> &[Hunk] {
+        match self {
+            ApprovalBody::Change { change, .. } if change.kind == ChangeKind::Edited => {
+                change.diff.as_ref().map_or(&[], |diff| &diff.hunks)
+            }
+            _ => &[],
+        }
+    }
 }
 
 /// The state of a file when a change of it was proposed.
@@ -269,6 +279,10 @@ pub enum Decision {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "bindings", ts(optional))]
         edited_arguments: Option<String>,
+        /// Hunks of the shown diff that are not written, by place from 0 and in order; at least one has to stay.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<u32>>", optional))]
+        left_out: Vec<u32>,
         /// The rule to keep, when it is another one than the request proposes. It must cover this call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "bindings", ts(optional))]
@@ -283,6 +297,20 @@ pub enum Decision {
         #[serde(default)]
         pause: bool,
     },
+}
+
+impl Decision {
+    /// Whether the person let through something else than was asked for.
+    pub fn changes_it(&self) -> bool {
+        match self {
+            Decision::Approve {
+                edited_arguments,
+                left_out,
+                ..
+            } => edited_arguments.is_some() || !left_out.is_empty(),
+            Decision::Reject { .. } => false,
+        }
+    }
 }
 
 /// What of a rule the person may choose in an approval.

@@ -324,6 +324,10 @@ pub struct CallVerdict {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub edited_arguments: Option<String>,
+    /// Hunks of the diff, by place from 0, that the person switched off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<u32>>", optional))]
+    pub left_out: Vec<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "bindings", ts(optional))]
     pub scope: Option<AnswerScope>,
@@ -332,6 +336,13 @@ pub struct CallVerdict {
     #[cfg_attr(feature = "bindings", ts(as = "Option<Vec<Access>>", optional))]
     pub reach: Vec<Access>,
     pub trace: Vec<TraceLine>,
+}
+
+impl CallVerdict {
+    /// Whether the person let through something else than was asked for.
+    pub fn changes_it(&self) -> bool {
+        self.edited_arguments.is_some() || !self.left_out.is_empty()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -428,66 +439,6 @@ pub enum OutputFacts {
     Background {
         process: ProcessId,
     },
-}
-
-/// One changed file, with a unified diff (3 lines around) of at most 2 000 changed lines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
-pub struct FileChange {
-    pub path: String,
-    pub kind: ChangeKind,
-    pub added: u32,
-    pub removed: u32,
-    /// Absent for binary and very large files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "bindings", ts(optional))]
-    pub diff: Option<Diff>,
-    /// Whether Paddock kept what was there before and can bring it back.
-    pub undoable: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
-#[serde(tag = "change", rename_all = "snake_case")]
-pub enum ChangeKind {
-    Created,
-    Edited,
-    Deleted,
-    Moved { from: String },
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
-pub struct Diff {
-    pub hunks: Vec<Hunk>,
-    /// Only white space or line ends differ.
-    pub only_whitespace: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
-pub struct Hunk {
-    /// First line before and after, counted from 1.
-    pub old_start: u32,
-    pub new_start: u32,
-    pub lines: Vec<DiffLine>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
-pub struct DiffLine {
-    pub mark: DiffMark,
-    /// Without the line end.
-    pub text: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
-#[serde(rename_all = "snake_case")]
-pub enum DiffMark {
-    Same,
-    Added,
-    Removed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@
 //! it. Deliberately absent: I/O, clocks, randomness, async, and every rule about what may happen next.
 
 mod approval;
+mod change;
 mod client;
 mod error;
 mod event;
@@ -24,6 +25,7 @@ mod settings;
 mod workflow;
 
 pub use approval::*;
+pub use change::*;
 pub use client::*;
 pub use error::*;
 pub use event::*;

@@ -37,7 +37,7 @@ impl TypedTool for ApplyPatch {
             verb: verb(&steps),
             target: target(&steps),
             access: steps.iter().flat_map(|step| step.access(cx)).collect(),
-            body: several::body(&steps),
+            body: several::body(cx, &steps),
             undo: UndoFact::Covered,
             flow: Flow::Run,
         })

@@ -1,22 +1,13 @@
 //! A change of one file: what it looks like to a person, and carrying it out only on the file that the person saw.
 
 use crate::place::{self, Named, Place};
-use crate::{CallContext, Flow, Prepared, ToolError, bounds, paths, text::Text};
-use paddock_protocol::{
-    ApprovalBody, ChangeKind, Diff, DiffLine, DiffMark, FileChange, FileVersion, Hunk, UndoFact, Verb,
-};
+use crate::{CallContext, Flow, Prepared, ToolError, bounds, diff, paths};
+use paddock_protocol::{ApprovalBody, ChangeKind, ChangeNote, FileChange, FileVersion, UndoFact, Verb};
 use paddock_sandbox::{PathError, ProjectRoot, RelativePath, WriteMode};
 use sha2::{Digest, Sha256};
-use similar::{Algorithm, ChangeTag, DiffOp, TextDiff};
-use std::time::Duration;
 
 /// Larger files are not changed: what they held could not be kept for an undo.
 pub(crate) const MAX_FILE: u64 = 64 * 1024 * 1024;
-const CONTEXT_LINES: usize = 3;
-const MAX_CHANGED_LINES: u32 = 2_000;
-const MAX_DIFF_BYTES: usize = 256 * 1024;
-/// A diff that is not done by then is coarser, not wrong.
-const DIFF_TIME: Duration = Duration::from_millis(500);
 
 /// One file with its content before and after.
 pub(crate) struct Plan {
@@ -28,7 +19,23 @@ pub(crate) struct Plan {
 impl Plan {
     /// What the person and the model are told of it.
     pub(crate) fn change(&self) -> FileChange {
-        file_change(self.path.as_str(), self.old.as_deref(), &self.new)
+        diff::file_change(self.path.as_str(), self.old.as_deref(), &self.new)
+    }
+
+    /// The same with what the person switched off taken out; an error when that was chosen from another diff than this one.
+    pub(crate) fn chosen_by(self, cx: &CallContext) -> Result<Plan, ToolError> {
+        let Some(chosen) = &cx.chosen else {
+            return Ok(self);
+        };
+        let left = self
+            .old
+            .as_deref()
+            .and_then(|old| diff::without(old, &self.new, chosen));
+        let Some(new) = left else {
+            let path = self.path.to_string();
+            return Err(ToolError::ChangedSince { path });
+        };
+        Ok(Plan { new, ..self })
     }
 
     /// The call as an approval shows it.
@@ -38,12 +45,21 @@ impl Plan {
             target: self.path.to_string(),
             access: paths::writes(cx, &self.path),
             body: ApprovalBody::Change {
-                change: self.change(),
+                change: self.noted(cx, self.change()),
                 base: version_of(self.old.as_deref()),
             },
             undo: UndoFact::Covered,
             flow: Flow::Run,
         }
+    }
+
+    /// A change that is proposed, with the lines that look like keys.
+    pub(crate) fn noted(&self, cx: &CallContext, mut change: FileChange) -> FileChange {
+        let found = diff::key_lines(self.old.as_deref(), &self.new, &cx.key_lines);
+        if !found.is_empty() {
+            change.notes.push(ChangeNote::PossibleKey { lines: found });
+        }
+        change
     }
 
     fn verb(&self) -> Verb {
@@ -57,7 +73,7 @@ impl Plan {
     fn change_at(&self, place: &Place) -> FileChange {
         FileChange {
             undoable: !place.is_outside(),
-            ..file_change(place.shown(), self.old.as_deref(), &self.new)
+            ..diff::file_change(place.shown(), self.old.as_deref(), &self.new)
         }
     }
 
@@ -122,7 +138,7 @@ pub(crate) fn prepare(
     });
     let (verb, body) = match planned {
         Ok((plan, place)) => {
-            let change = plan.change_at(&place);
+            let change = plan.noted(cx, plan.change_at(&place));
             let base = version_of(plan.old.as_deref());
             (plan.verb(), ApprovalBody::Change { change, base })
         }
@@ -152,12 +168,16 @@ pub(crate) fn run<T>(
     let old = place.current(MAX_FILE)?;
     place.check_approved(cx, &version_of(old.as_deref()))?;
     let (plan, found) = plan(&place, old)?;
+    let plan = plan.chosen_by(cx)?;
     let change = plan.carry_out_at(cx, &place)?;
     let told = FileChange {
         path: place.name(),
         ..change.clone()
     };
-    let text = report(&told, &plan.new);
+    let mut text = report(&told, &plan.new);
+    if let Some(chosen) = &cx.chosen {
+        text.push_str(&diff::told(chosen));
+    }
     Ok((change, text, found))
 }
 
@@ -235,92 +255,6 @@ pub fn version_of(content: Option<&[u8]>) -> FileVersion {
     }
 }
 
-/// A created or edited file with its diff; without one for binary content and for more than 2 000 changed lines.
-pub fn file_change(path: &str, old: Option<&[u8]>, new: &[u8]) -> FileChange {
-    let kind = if old.is_some() {
-        ChangeKind::Edited
-    } else {
-        ChangeKind::Created
-    };
-    let texts = (Text::decode(old.unwrap_or_default()), Text::decode(new));
-    let (added, removed, diff) = match texts {
-        (Some(old), Some(new)) => diff(&old.content, &new.content),
-        _ => (0, 0, None),
-    };
-    FileChange {
-        path: path.to_owned(),
-        kind,
-        added,
-        removed,
-        diff,
-        undoable: true,
-    }
-}
-
-fn diff(old: &str, new: &str) -> (u32, u32, Option<Diff>) {
-    let diff = TextDiff::configure()
-        .algorithm(Algorithm::Myers)
-        .timeout(DIFF_TIME)
-        .diff_lines(old, new);
-    let count = |range: fn(&DiffOp) -> usize| {
-        let sum: usize = diff
-            .ops()
-            .iter()
-            .filter(|op| !matches!(op, DiffOp::Equal { .. }))
-            .map(range)
-            .sum();
-        u32::try_from(sum).unwrap_or(u32::MAX)
-    };
-    let (added, removed) = (count(|op| op.new_range().len()), count(|op| op.old_range().len()));
-    if added.saturating_add(removed) > MAX_CHANGED_LINES {
-        return (added, removed, None);
-    }
-    let mut bytes = 0;
-    let hunks = diff
-        .grouped_ops(CONTEXT_LINES)
-        .iter()
-        .filter_map(|group| {
-            let first = group.first()?;
-            let lines: Vec<DiffLine> = group
-                .iter()
-                .flat_map(|op| diff.iter_changes(op))
-                .map(|change| {
-                    let mark = match change.tag() {
-                        ChangeTag::Equal => DiffMark::Same,
-                        ChangeTag::Insert => DiffMark::Added,
-                        ChangeTag::Delete => DiffMark::Removed,
-                    };
-                    DiffLine {
-                        mark,
-                        text: change.value().trim_end_matches(['\n', '\r']).to_owned(),
-                    }
-                })
-                .collect();
-            bytes += lines.iter().map(|line| line.text.len()).sum::<usize>();
-            Some(Hunk {
-                old_start: line_number(first.old_range().start, old),
-                new_start: line_number(first.new_range().start, new),
-                lines,
-            })
-        })
-        .collect();
-    let only_whitespace = old != new && old.split_whitespace().eq(new.split_whitespace());
-    let diff = (bytes <= MAX_DIFF_BYTES).then_some(Diff {
-        hunks,
-        only_whitespace,
-    });
-    (added, removed, diff)
-}
-
-/// Counted from 1; 0 for a side without any line, as in every unified diff.
-fn line_number(index: usize, side: &str) -> u32 {
-    if side.is_empty() {
-        0
-    } else {
-        u32::try_from(index + 1).unwrap_or(u32::MAX)
-    }
-}
-
 /// One line for the model about a change that was made.
 pub(crate) fn report(change: &FileChange, new: &[u8]) -> String {
     let path = &change.path;
@@ -338,74 +272,5 @@ pub(crate) fn report(change: &FileChange, new: &[u8]) -> String {
             "Moved {from} to {path} (+{} -{} lines).",
             change.added, change.removed
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn marks(change: &FileChange) -> Vec<String> {
-        let hunks = &change.diff.as_ref().unwrap().hunks;
-        let mark = |mark| match mark {
-            DiffMark::Same => ' ',
-            DiffMark::Added => '+',
-            DiffMark::Removed => '-',
-        };
-        hunks
-            .iter()
-            .flat_map(|hunk| {
-                let head = format!("@@ {} {}", hunk.old_start, hunk.new_start);
-                std::iter::once(head).chain(
-                    hunk.lines
-                        .iter()
-                        .map(|line| format!("{}{}", mark(line.mark), line.text)),
-                )
-            })
-            .collect()
-    }
-
-    #[test]
-    fn a_diff_has_three_lines_around_each_change() {
-        let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
-        let new = old
-            .replace("5\n6\n", "five\n6\n")
-            .replace("\n18\n", "\n18\nnew\n");
-        let change = file_change("a", Some(old.as_bytes()), new.as_bytes());
-        assert_eq!(
-            (change.added, change.removed, change.kind.clone()),
-            (2, 1, ChangeKind::Edited)
-        );
-        assert_eq!(
-            marks(&change),
-            [
-                "@@ 2 2", " 2", " 3", " 4", "-5", "+five", " 6", " 7", " 8", "@@ 16 16", " 16", " 17", " 18",
-                "+new", " 19", " 20"
-            ]
-        );
-        let created = file_change("a", None, b"x\ny");
-        assert_eq!((created.kind.clone(), created.added), (ChangeKind::Created, 2));
-        assert_eq!(marks(&created), ["@@ 0 1", "+x", "+y"]);
-    }
-
-    #[test]
-    fn only_white_space_is_said_and_much_or_binary_has_no_diff() {
-        let white = |old: &str, new: &str| {
-            file_change("a", Some(old.as_bytes()), new.as_bytes())
-                .diff
-                .unwrap()
-                .only_whitespace
-        };
-        assert!(
-            white("a\nb\n", "a\r\nb\r\n")
-                && white("a b", "a   b\n")
-                && !white("a b", "ab")
-                && !white("a", "a")
-        );
-        let many: String = (0..2_001).map(|n| format!("{n}\n")).collect();
-        let change = file_change("a", None, many.as_bytes());
-        assert_eq!((change.added, change.diff), (2_001, None));
-        assert_eq!(file_change("a", Some(b"a\0b"), b"text").diff, None);
-        assert_eq!(file_change("a", None, "x".repeat(300_000).as_bytes()).diff, None);
     }
 }

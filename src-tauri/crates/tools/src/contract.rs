@@ -3,8 +3,8 @@
 use crate::Processes;
 use async_trait::async_trait;
 use paddock_protocol::{
-    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileBase, FileVersion, HostReach, Limits, Millis,
-    PlanTask, SandboxSummary, UndoFact, Verb,
+    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileBase, FileVersion, HostReach, Hunk, Limits,
+    Millis, PlanTask, SandboxSummary, UndoFact, Verb,
 };
 use paddock_sandbox::{Confinement, Gate, PathGrant, ProjectRoot, RelativePath, StateDir};
 use std::sync::Arc;
@@ -96,6 +96,8 @@ pub struct CallContext {
     pub command_time: Millis,
     /// File states that the person approved; a file that differs is not changed. Empty: nothing was approved by its state.
     pub approved: Vec<FileBase>,
+    /// The person switched parts of the shown diff off.
+    pub chosen: Option<Arc<ChosenHunks>>,
     /// The person approved access to protected places of this call.
     pub protected_granted: bool,
     /// Places outside of the project that this call may reach: approved for it, or by a rule. A folder ends in `/` in the
@@ -116,6 +118,7 @@ pub struct CallContext {
     pub earlier_output: ReadOutput,
     /// Files that the model knows: it does not replace others whole.
     pub knows: KnowsFile,
+    pub key_lines: KeyLines,
     /// The model is a small one: it may not lose most of a file by writing it anew, a search that finds nothing goes by words, and
     /// what is read has no line numbers, which it would copy.
     pub careful: bool,
@@ -145,6 +148,7 @@ impl CallContext {
             read_only: false,
             command_time: Limits::default().command_time,
             approved: Vec::new(),
+            chosen: None,
             protected_granted: false,
             outside: Vec::new(),
             hosts: Vec::new(),
@@ -156,11 +160,20 @@ impl CallContext {
             whole_output: Arc::new(move |_| nowhere()),
             earlier_output: Arc::new(|_| Ok(None)),
             knows: Arc::new(|_| true),
+            key_lines: Arc::new(|_| Vec::new()),
             careful: false,
             processes: Processes::new(Arc::new(|_| {}), 0),
             to_background: Arc::default(),
         }
     }
+}
+
+/// What of a diff the person let through. The hunks are those that were shown, so that a place never stands for another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChosenHunks {
+    pub shown: Vec<Hunk>,
+    /// Places in `shown`, from 0, of what is not written.
+    pub left_out: Vec<u32>,
 }
 
 /// Takes live output for display.
@@ -177,6 +190,9 @@ pub type ReadOutput = Arc<dyn Fn(&CallId) -> std::io::Result<Option<String>> + S
 
 /// Whether the model has read or written this file of the project in this session.
 pub type KnowsFile = Arc<dyn Fn(&RelativePath) -> bool + Send + Sync>;
+
+/// The lines of a text that look like a key or a password, counted from 1.
+pub type KeyLines = Arc<dyn Fn(&str) -> Vec<u32> + Send + Sync>;
 
 /// Keeps a whole output on disk, readable on demand.
 pub type KeepOutput = Arc<dyn Fn(&[u8]) -> std::io::Result<()> + Send + Sync>;

@@ -52,6 +52,12 @@ impl TypedTool for EditFile {
             let now = excerpt(&new, &found, cx.careful);
             Ok((plan, (found, now)))
         })?;
+        if cx.chosen.is_some() {
+            return Ok(CallOutput {
+                changes: vec![change],
+                ..done(text)
+            });
+        }
         if found.replacements.len() > 1 {
             let _ = write!(
                 text,

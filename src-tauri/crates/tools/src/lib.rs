@@ -8,6 +8,7 @@ mod bounds;
 pub mod bulk;
 mod change;
 mod contract;
+mod diff;
 mod folder;
 mod gather;
 mod nearest;
@@ -45,8 +46,9 @@ mod task_completion;
 mod update_plan;
 mod write_file;
 
-pub use change::{file_change, version_of};
+pub use change::version_of;
 pub use contract::*;
+pub use diff::file_change;
 pub use processes::{MAX_PROCESSES, OnProcessChange, ProcessChange, Processes};
 pub use registry::Registry;
 pub use text::{Encoding, LineEnd, Text};

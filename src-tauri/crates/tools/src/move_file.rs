@@ -41,7 +41,7 @@ impl TypedTool for MoveFile {
                     }
                     all
                 }),
-            body: several::body(&plan.steps),
+            body: several::body(cx, &plan.steps),
             undo: UndoFact::Covered,
             flow: Flow::Run,
         })

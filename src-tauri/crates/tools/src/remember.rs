@@ -50,7 +50,7 @@ impl TypedTool for Remember {
         let path = notes(cx)?;
         let note = note(&input.note)?;
         let old = change::current_approved(cx, &path)?;
-        let change = plan(path, old, &note)?.carry_out(cx)?;
+        let change = plan(path, old, &note)?.chosen_by(cx)?.carry_out(cx)?;
         Ok(CallOutput {
             changes: vec![change],
             ..done(format!("Noted in {NOTES}."))

@@ -2,7 +2,7 @@
 //! before a failure is put back.
 
 use crate::change::{self, Plan, changed_or_failed, record, version_of};
-use crate::{CallContext, ToolError, paths};
+use crate::{CallContext, ToolError, diff, paths};
 use paddock_protocol::{Access, ApprovalBody, ChangeKind, FileBase, FileChange};
 use paddock_sandbox::{Kind, ProjectRoot, RelativePath, WriteMode};
 
@@ -28,14 +28,21 @@ impl Step {
             Step::Write(plan) => plan.change(),
             Step::Remove { path, old } => FileChange {
                 kind: ChangeKind::Deleted,
-                ..change::file_change(path.as_str(), Some(old), b"")
+                ..diff::file_change(path.as_str(), Some(old), b"")
             },
             Step::Move { from, to, old, new } => FileChange {
                 kind: ChangeKind::Moved {
                     from: from.to_string(),
                 },
-                ..change::file_change(to.as_str(), Some(old), new)
+                ..diff::file_change(to.as_str(), Some(old), new)
             },
+        }
+    }
+
+    fn proposed(&self, cx: &CallContext) -> FileChange {
+        match self {
+            Step::Write(plan) => plan.noted(cx, plan.change()),
+            Step::Remove { .. } | Step::Move { .. } => self.change(),
         }
     }
 
@@ -87,9 +94,9 @@ pub(crate) fn no_link(cx: &CallContext, path: &RelativePath) -> Result<(), ToolE
 }
 
 /// The body of an approval of all steps.
-pub(crate) fn body(steps: &[Step]) -> ApprovalBody {
+pub(crate) fn body(cx: &CallContext, steps: &[Step]) -> ApprovalBody {
     ApprovalBody::Changes {
-        changes: steps.iter().map(Step::change).collect(),
+        changes: steps.iter().map(|step| step.proposed(cx)).collect(),
         base: base(steps),
     }
 }

@@ -53,6 +53,12 @@ export class CardGuard {
     }
   }
 
+  /** Lets the card show something else. */
+  renewAfter(change: () => void): void {
+    change()
+    this.renew()
+  }
+
   /** The card shows something else now: its buttons wait again. */
   renew(): void {
     this.#state = painted(this.#state, this.#clock())

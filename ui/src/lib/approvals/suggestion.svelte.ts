@@ -30,6 +30,7 @@ export class Suggestions {
   /** A decision that counted. One that was edited, or made a rule already, says nothing about the shape. */
   note({ rule, remembered_as: words }: ApprovalRequest, decision: Decision): void {
     if (decision.answer !== 'approve' || decision.edited_arguments !== undefined) return
+    if (decision.left_out !== undefined) return
     if (rule === undefined || words === undefined || this.off) return
     const key = JSON.stringify(rule)
     if (decision.scope !== 'once') {

@@ -15,7 +15,11 @@ reason?: string,
 /**
  * Arguments as the person changed them before approving, raw JSON text.
  */
-edited_arguments?: string, scope?: AnswerScope, 
+edited_arguments?: string, 
+/**
+ * Hunks of the diff, by place from 0, that the person switched off.
+ */
+left_out?: Array<number>, scope?: AnswerScope, 
 /**
  * What beyond the project it may reach: places outside, hosts.
  */

@@ -11,6 +11,10 @@ export type Decision = { "answer": "approve", scope: AnswerScope,
  */
 edited_arguments?: string, 
 /**
+ * Hunks of the shown diff that are not written, by place from 0 and in order; at least one has to stay.
+ */
+left_out?: Array<number>, 
+/**
  * The rule to keep, when it is another one than the request proposes. It must cover this call.
  */
 rule?: RuleWish, } | { "answer": "reject", 

@@ -260,6 +260,8 @@ export const approvals = {
   next: 'Next',
   edited: 'Edited by you',
   sending: 'Sending…',
+  writeSome: (n: number, of: number): string =>
+    n === 0 ? 'Nothing to write' : `Write ${n} of ${of} changes`,
   refused: 'The decision did not count',
   waitingMore: (n: number): string => counted(n, 'more waits', 'more wait'),
 

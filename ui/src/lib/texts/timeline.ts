@@ -128,6 +128,7 @@ export const timeline = {
   unknownOutcome: 'Paddock was closed while this ran. Whether it had an effect is not known.',
   undone: 'undone',
   editedByYou: 'edited by you',
+  leftOut: (n: number): string => `${n} left out by you`,
   thinking: 'Thinking…',
   thought: (millis: number): string => `Thought for ${duration(millis)}`,
   thoughtShort: 'Thought',

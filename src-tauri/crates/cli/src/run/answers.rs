@@ -34,6 +34,7 @@ impl Answers {
         let approve = Decision::Approve {
             scope: AnswerScope::Once,
             edited_arguments: None,
+            left_out: Vec::new(),
             rule: None,
         };
         let reject = Decision::Reject {

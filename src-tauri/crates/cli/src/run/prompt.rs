@@ -76,6 +76,7 @@ impl Desk<'_> {
                 Said::Answer(Decision::Approve {
                     scope,
                     edited_arguments: None,
+                    left_out: Vec::new(),
                     rule: None,
                 })
             };

@@ -277,10 +277,7 @@ fn ended(event: &Event, status: ItemStatus, call: &CallItem) -> AuditLine {
         classes: classes(&call.classes),
         allowed: call.verdict.as_ref().map(|verdict| verdict.allowed),
         by: by.unwrap_or_default(),
-        edited: call
-            .verdict
-            .as_ref()
-            .map(|verdict| verdict.edited_arguments.is_some()),
+        edited: call.verdict.as_ref().map(CallVerdict::changes_it),
         outcome: if output.is_some_and(|output| paddock_store::index::timed_out(status, call, output)) {
             "timed_out".into()
         } else {

@@ -2,8 +2,9 @@
 
 use paddock_protocol::*;
 use paddock_provider::{Answer, ModelEvent};
-use paddock_tools::{Flow, ToolKind};
+use paddock_tools::{ChosenHunks, Flow, ToolKind};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// An input with everything the step may not fetch by itself.
 #[derive(Clone, Debug)]
@@ -197,6 +198,8 @@ pub enum Effect {
         arguments: String,
         /// States of the files that the person was shown; a file that differs is not changed.
         approved: Vec<FileBase>,
+        /// What of the shown diff the person switched off.
+        chosen: Option<Arc<ChosenHunks>>,
         protected_granted: bool,
         /// What it may reach beyond the project: places outside, hosts.
         reach: Vec<Access>,

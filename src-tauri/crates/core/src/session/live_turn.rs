@@ -2,6 +2,7 @@
 
 use super::guard::GuardRecord;
 use paddock_protocol::*;
+use paddock_tools::ChosenHunks;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -84,6 +85,8 @@ pub struct LiveCall {
     pub approvals: u32,
     /// Approved by the person, with what was shown.
     pub granted: Option<Granted>,
+    /// The person switched a part of it off once: the whole of it runs only when they say so.
+    pub picked: bool,
     /// Let go by anyone; runs when its place has come.
     pub allowed: bool,
     /// The arguments were read and judged.
@@ -117,6 +120,8 @@ pub struct Granted {
     pub base: Vec<FileBase>,
     pub classes: Vec<RiskClass>,
     pub edited: Option<String>,
+    /// Parts of the shown diff that were switched off.
+    pub chosen: Option<Arc<ChosenHunks>>,
     pub scope: AnswerScope,
     /// What beyond the project was shown.
     pub reach: Vec<Access>,
@@ -353,6 +358,7 @@ impl LiveTurn {
                     approval: None,
                     approvals: 0,
                     granted: None,
+                    picked: false,
                     allowed: false,
                     judged: false,
                     renewed: false,
@@ -451,6 +457,7 @@ impl LiveTurn {
                 Decision::Approve {
                     scope,
                     edited_arguments,
+                    left_out,
                     ..
                 },
             by: DecidedBy::Person,
@@ -458,10 +465,17 @@ impl LiveTurn {
         else {
             return;
         };
+        call.picked |= !left_out.is_empty();
         call.granted = Some(Granted {
             base: request.body.base(),
             classes: request.classes.clone(),
             edited: edited_arguments.clone(),
+            chosen: (!left_out.is_empty()).then(|| {
+                Arc::new(ChosenHunks {
+                    shown: request.body.hunks().to_vec(),
+                    left_out: left_out.clone(),
+                })
+            }),
             scope: *scope,
             reach: beyond(&request.access),
             shown_reach: match &request.body {

@@ -440,3 +440,12 @@ proptest! {
         prop_assert_eq!(masked.count == 0, masked.text == text.as_str());
     }
 }
+
+#[test]
+fn lines_with_secrets_are_named_once_each() {
+    let key = private_key("RSA ", 3);
+    let (one, two) = (&by_form()[0], &by_form()[1]);
+    let text = format!("plain\n{one} {two}\n\n{key}\nplain\n{one}\n");
+    assert_eq!(Masker::default().lines(&text), [2, 4, 10]);
+    assert_eq!(Masker::default().lines("plain\ntext"), [] as [u32; 0]);
+}

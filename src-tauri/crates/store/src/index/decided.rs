@@ -96,7 +96,7 @@ impl Decisions {
             return None;
         };
         let (allowed, edited, reason) = match decision {
-            Decision::Approve { edited_arguments, .. } => (true, edited_arguments.is_some(), None),
+            Decision::Approve { .. } => (true, decision.changes_it(), None),
             Decision::Reject { reason, .. } => (false, false, reason.clone()),
         };
         self.calls.entry(asked.call.clone()).or_default().answer = Some(allowed);
@@ -145,7 +145,7 @@ impl Decisions {
             allowed: verdict.allowed,
             by: verdict.by.clone(),
             rule: decisive(&verdict.trace),
-            edited: verdict.edited_arguments.is_some(),
+            edited: verdict.changes_it(),
             reason: verdict.reason.clone(),
         })
     }

@@ -163,9 +163,7 @@ fn write_outcome(
         ApprovalOutcome::Decided { decision, by } => {
             let by_person = *by == DecidedBy::Person;
             match decision {
-                Decision::Approve { edited_arguments, .. } => {
-                    ("approved", edited_arguments.is_some(), by_person, None)
-                }
+                Decision::Approve { .. } => ("approved", decision.changes_it(), by_person, None),
                 Decision::Reject { reason, .. } => {
                     let reason = reason
                         .as_deref()

@@ -280,6 +280,7 @@ pub fn verdict(by: DecidedBy, allowed: bool) -> Option<CallVerdict> {
         allowed,
         reason: None,
         edited_arguments: None,
+        left_out: Vec::new(),
         scope: None,
         trace,
     })
@@ -308,6 +309,7 @@ pub fn approve(edited: Option<&str>) -> Decision {
         rule: None,
         scope: AnswerScope::Once,
         edited_arguments: edited.map(str::to_owned),
+        left_out: Vec::new(),
     }
 }
 

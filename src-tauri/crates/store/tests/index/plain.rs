@@ -273,9 +273,13 @@ fn of_approvals(turns: &[OneTurn<'_>], metrics: &mut ApprovalMetrics) {
                         times.push(at.0 - approval.requested.0);
                     }
                     match decision {
-                        Decision::Approve { edited_arguments, .. } => {
+                        Decision::Approve {
+                            edited_arguments,
+                            left_out,
+                            ..
+                        } => {
                             metrics.approved += 1;
-                            metrics.edited += u32::from(edited_arguments.is_some());
+                            metrics.edited += u32::from(edited_arguments.is_some() || !left_out.is_empty());
                         }
                         Decision::Reject { reason, .. } => {
                             metrics.rejected += 1;

@@ -151,6 +151,7 @@ fn file_change(path: &str, kind: ChangeKind, undoable: bool) -> FileChange {
         removed: 0,
         diff: None,
         undoable,
+        notes: Vec::new(),
     }
 }
 

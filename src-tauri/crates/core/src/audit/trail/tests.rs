@@ -84,6 +84,7 @@ fn call_item(status: ItemStatus) -> Item {
             allowed: true,
             reason: None,
             edited_arguments: None,
+            left_out: Vec::new(),
             scope: None,
             trace,
         }),
@@ -103,6 +104,7 @@ fn call_item(status: ItemStatus) -> Item {
                 removed: 0,
                 diff: None,
                 undoable: true,
+                notes: Vec::new(),
             }],
             ..CallOutput::default()
         }),

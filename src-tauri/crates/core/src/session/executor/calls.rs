@@ -28,6 +28,7 @@ impl Executor {
         let read_only = config.role == Role::Plan;
         let place = &self.place;
         let secrets = place.providers.secrets().clone();
+        let found_keys = secrets.clone();
         let (home, session, of) = (place.home.clone(), place.session.clone(), call.clone());
         let keep = (home.clone(), session.clone(), of.clone());
         let after = keep.clone();
@@ -52,6 +53,7 @@ impl Executor {
             processes: self.processes.clone(),
             to_background,
             approved: Vec::new(),
+            chosen: None,
             protected_granted: false,
             outside: Vec::new(),
             hosts: Vec::new(),
@@ -73,6 +75,7 @@ impl Executor {
                     .map_err(std::io::Error::other)
             }),
             knows: Arc::new(move |path| known.contains(path.as_str())),
+            key_lines: Arc::new(move |text| found_keys.masker().lines(text)),
             careful: config.format != CallFormat::Native,
             earlier_output: Arc::new(move |call| {
                 match paddock_store::outputs::read_output(&reader.0, &reader.1, call) {
@@ -127,6 +130,7 @@ impl Executor {
         let Some(tool) = self.tool(tool) else { return };
         let mut cx = self.context(&call, state);
         cx.approved = granted.approved;
+        cx.chosen = granted.chosen;
         cx.protected_granted = granted.protected;
         (cx.outside, cx.hosts) = beyond(granted.reach);
         let gate = (tool.kind() == ToolKind::Command).then(|| self.gate(&call, &arguments));

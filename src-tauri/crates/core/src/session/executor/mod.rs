@@ -15,7 +15,7 @@ use paddock_protocol::*;
 use paddock_provider::ToolSpec;
 use paddock_sandbox::{Confinement, ProjectRoot, StateDir};
 use paddock_store::{Home, ProjectLock};
-use paddock_tools::{ProcessChange, Processes, Registry};
+use paddock_tools::{ChosenHunks, ProcessChange, Processes, Registry};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
@@ -120,6 +120,7 @@ impl Executor {
                 tool,
                 arguments,
                 approved,
+                chosen,
                 protected_granted,
                 reach,
                 shown_reach,
@@ -127,6 +128,7 @@ impl Executor {
             } => {
                 let granted = Granted {
                     approved,
+                    chosen,
                     protected: protected_granted,
                     reach,
                     shown_reach,
@@ -278,6 +280,7 @@ impl Executor {
 /// What a call was granted beyond what every call may.
 struct Granted {
     approved: Vec<FileBase>,
+    chosen: Option<Arc<ChosenHunks>>,
     protected: bool,
     reach: Vec<Access>,
     shown_reach: HostReach,

@@ -39,8 +39,9 @@ impl Draft<'_> {
             Decision::Approve {
                 scope,
                 edited_arguments,
+                left_out,
                 rule,
-            } => self.approve(&request, &live, scope, edited_arguments, rule),
+            } => self.approve(&request, &live, scope, (edited_arguments, left_out), rule),
             Decision::Reject { reason, pause } => self.reject(&request, &live, reason, pause),
         }
     }
@@ -50,16 +51,22 @@ impl Draft<'_> {
         request: &Arc<ApprovalRequest>,
         live: &LiveCall,
         scope: AnswerScope,
-        edited: Option<String>,
+        (edited, left_out): (Option<String>, Vec<u32>),
         rule: Option<RuleWish>,
     ) {
         if !self.may_answer(request, scope, edited.is_some(), rule.as_ref()) {
+            return;
+        }
+        if !left_out.is_empty()
+            && !self.may_leave_out(request, scope, &left_out, edited.is_none() && rule.is_none())
+        {
             return;
         }
         let edited = edited.filter(|edited| *edited != request.arguments);
         let decision = Decision::Approve {
             scope,
             edited_arguments: edited.clone(),
+            left_out: left_out.clone(),
             rule: rule.clone(),
         };
         self.resolve(&request.id, decision);
@@ -73,6 +80,7 @@ impl Draft<'_> {
                     allowed: true,
                     reason: None,
                     edited_arguments: kept,
+                    left_out,
                     scope: Some(scope),
                     reach: beyond(&request.access),
                     trace: request.trace.clone(),
@@ -107,6 +115,7 @@ impl Draft<'_> {
                     allowed: false,
                     reason,
                     edited_arguments: None,
+                    left_out: Vec::new(),
                     scope: None,
                     reach: Vec::new(),
                     trace,
@@ -156,6 +165,29 @@ impl Draft<'_> {
             return false;
         }
         true
+    }
+
+    /// Whether what is left out are parts of the diff that was shown, of which others stay; else says why not. It holds for this
+    /// one diff: once, and with nothing else changed (`alone`).
+    pub(super) fn may_leave_out(
+        &mut self,
+        request: &ApprovalRequest,
+        scope: AnswerScope,
+        left_out: &[u32],
+        alone: bool,
+    ) -> bool {
+        let hunks = request.body.hunks().len();
+        let in_order = left_out.windows(2).all(|pair| pair[0] < pair[1]);
+        let known = left_out.iter().all(|place| (*place as usize) < hunks);
+        if alone && scope == AnswerScope::Once && in_order && known && left_out.len() < hunks {
+            return true;
+        }
+        self.refuse(
+            ErrorCode::BadRequest,
+            "These changes cannot be left out of what was shown.",
+            "Choose again from the changes as they are shown, for once, or reject the call.",
+        );
+        false
     }
 
     /// Why a rule of this shape does not cover what is asked. At a second run only the refused places are new.
@@ -243,6 +275,9 @@ impl Draft<'_> {
             if request.again.is_some() && judgement.decision == Ruling::Allow {
                 continue;
             }
+            if live.picked && judgement.decision == Ruling::Allow {
+                continue;
+            }
             let (allowed, reason, rule) = match (self.tool_refusal(&request.tool), judgement.decision) {
                 // The role decides, whatever the rules say.
                 (Some(reason), _) => (false, Some(reason), None),
@@ -255,6 +290,7 @@ impl Draft<'_> {
                 None => Decision::Approve {
                     scope: AnswerScope::Once,
                     edited_arguments: None,
+                    left_out: Vec::new(),
                     rule: None,
                 },
                 Some(reason) => Decision::Reject {
@@ -276,6 +312,7 @@ impl Draft<'_> {
                 allowed,
                 reason: reason.clone(),
                 edited_arguments,
+                left_out: Vec::new(),
                 scope: None,
                 reach: if allowed {
                     beyond(&request.access)

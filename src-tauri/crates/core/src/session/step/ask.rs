@@ -116,18 +116,20 @@ impl Draft<'_> {
             Decision::Approve {
                 scope,
                 edited_arguments,
+                left_out,
                 rule,
             } => {
                 if !self.may_answer(request, scope, edited_arguments.is_some(), rule.as_ref()) {
                     return;
                 }
-                if edited_arguments.is_some() {
+                if edited_arguments.is_some() || !left_out.is_empty() {
                     self.refuse_scope();
                     return;
                 }
                 let decision = Decision::Approve {
                     scope,
                     edited_arguments: None,
+                    left_out: Vec::new(),
                     rule: rule.clone(),
                 };
                 self.resolve(&request.id, decision);
@@ -154,6 +156,7 @@ impl Draft<'_> {
             Ruling::Allow => Decision::Approve {
                 scope: AnswerScope::Once,
                 edited_arguments: None,
+                left_out: Vec::new(),
                 rule: None,
             },
             Ruling::Forbid(reason) => Decision::Reject {

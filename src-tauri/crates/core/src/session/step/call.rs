@@ -141,6 +141,7 @@ impl Draft<'_> {
                 .filter(|granted| granted.edited.is_none())
                 .map(|granted| granted.base.clone())
                 .unwrap_or_default(),
+            chosen: granted.and_then(|granted| granted.chosen.clone()),
             protected_granted: call.classes.contains(&RiskClass::Protected) && granted.is_some(),
             reach,
             shown_reach: granted.map_or(HostReach::Unknown, |granted| granted.shown_reach),

@@ -86,6 +86,12 @@ impl Draft<'_> {
             // It would run a second time: that is the person's to say.
             judgement.decision = Ruling::Ask;
         }
+        if live.picked && judgement.decision == Ruling::Allow {
+            // They wanted a part of it, and what they chose from is gone.
+            judgement.decision = Ruling::Ask;
+            let about = "Your choice".to_owned();
+            judgement.trace = decided_by(about, "you left a part of it out before", judgement.trace);
+        }
         if let Some(first) = &again {
             // The command itself was let go before: what can be remembered is the place.
             let place = self.judged(&first.refused, fence(&plan.body));
@@ -141,6 +147,7 @@ impl Draft<'_> {
                     allowed: true,
                     reason: None,
                     edited_arguments: edited,
+                    left_out: Vec::new(),
                     scope,
                     reach: beyond(&plan.access),
                     trace,
@@ -359,6 +366,7 @@ pub(super) fn free_verdict() -> CallVerdict {
         allowed: true,
         reason: None,
         edited_arguments: None,
+        left_out: Vec::new(),
         scope: None,
         reach: Vec::new(),
         trace: Vec::new(),

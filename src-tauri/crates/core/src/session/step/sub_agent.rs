@@ -269,6 +269,7 @@ impl Draft<'_> {
         if let Decision::Approve {
             scope,
             edited_arguments,
+            left_out,
             rule,
         } = &decision
         {
@@ -276,6 +277,10 @@ impl Draft<'_> {
             let edits_question = request.ask.is_some() && edited_arguments.is_some();
             if !request.scopes.contains(scope) || rule.is_some() || edits_question {
                 self.refuse_scope();
+                return;
+            }
+            let alone = edited_arguments.is_none();
+            if !left_out.is_empty() && !self.may_leave_out(request, *scope, left_out, alone) {
                 return;
             }
         }
