@@ -2,6 +2,7 @@ import { fireEvent, render, screen } from '@testing-library/svelte'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { App, appContext } from '$lib/app.svelte'
 import { recordedHost } from '$lib/host/fixture'
+import { HostError } from '$lib/host/host'
 import { loadFixture } from '../fixtures'
 import { brokenLinks } from '../fixtures/models'
 import SettingsView from './SettingsView.svelte'
@@ -128,7 +129,7 @@ test('the call format of a model is kept until it is native again', async () => 
 test('a window that is too small for the tools is said, and can be corrected', async () => {
   show('models')
   await openModel('local', 'llama3.3:70b')
-  expect(screen.getByText(/window is 4\.1 k\. Paddock needs about 16 k/u)).toBeTruthy()
+  expect(screen.getByText(/window is 4\.1 k\. Paddock needs about 16\.4 k/u)).toBeTruthy()
   await fireEvent.input(screen.getByTestId('correct-window'), { target: { value: 'large' } })
   await fireEvent.click(screen.getByTestId('correct-save'))
   expect(await screen.findByText('Use a whole number above 0.')).toBeTruthy()
@@ -199,19 +200,41 @@ test('an own proxy is kept once it has an address that can be one', async () => 
   await choose('Proxy', 'Own address')
   const address = await screen.findByTestId('proxy-address')
   expect(app.settings?.network.proxy).toEqual({ proxy: 'system' })
-  await fireEvent.input(address, { target: { value: 'proxy.example.com' } })
+  vi.spyOn(app.client, 'saveSettings').mockRejectedValueOnce(
+    new HostError({ code: 'bad_request', message: 'No such proxy.', hint: 'Write it so.' }),
+  )
+  await fireEvent.input(address, { target: { value: 'socks4://proxy.example.com' } })
   await fireEvent.click(screen.getByTestId('proxy-save'))
-  expect(screen.getByText(/Use an address like/u)).toBeTruthy()
-  await fireEvent.input(address, { target: { value: 'socks5://proxy.example.com:1080' } })
+  expect(await screen.findByText('No such proxy. Write it so.')).toBeTruthy()
+  expect(app.settings?.network.proxy).toEqual({ proxy: 'system' })
+  await fireEvent.input(address, { target: { value: 'proxy.example.com:3128' } })
   await fireEvent.input(screen.getByTestId('proxy-except'), { target: { value: '.example.com' } })
   await fireEvent.click(screen.getByTestId('proxy-save'))
   await vi.waitFor(() =>
     expect(app.settings?.network.proxy).toEqual({
       proxy: 'own',
-      address: 'socks5://proxy.example.com:1080',
+      address: 'proxy.example.com:3128',
       except: '.example.com',
+      login: false,
     }),
   )
+})
+
+test('a login at the proxy is set, shown as kept, and forgotten', async () => {
+  show('network')
+  await choose('Proxy', 'Own address')
+  await fireEvent.input(await screen.findByTestId('proxy-address'), { target: { value: 'proxy:3128' } })
+  await fireEvent.click(screen.getByTestId('proxy-save'))
+  await fireEvent.click(await screen.findByTestId('change-login'))
+  await fireEvent.input(screen.getByTestId('proxy-user'), { target: { value: 'anna' } })
+  await fireEvent.input(screen.getByTestId('proxy-password'), { target: { value: 'geheim' } })
+  const set = vi.spyOn(app.client, 'setProxyLogin')
+  await fireEvent.click(screen.getByTestId('keep-login'))
+  expect(await screen.findByText('A login is kept in the keyring.')).toBeTruthy()
+  expect(set).toHaveBeenCalledWith('anna', 'geheim')
+  expect(screen.queryByTestId('proxy-password')).toBeNull()
+  await fireEvent.click(screen.getByTestId('forget-login'))
+  expect(await screen.findByText('None.')).toBeTruthy()
 })
 
 test('a certificate file and being offline are kept', async () => {

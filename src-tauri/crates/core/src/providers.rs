@@ -1,5 +1,7 @@
 //! The configured model providers, made when they are first needed: their key comes from the keyring then.
 
+mod proxy_login;
+
 use crate::secrets::Secrets;
 use paddock_protocol::*;
 use paddock_provider::{
@@ -27,6 +29,7 @@ pub struct Providers {
     /// What servers told of their models, as long as the program runs.
     listed: Mutex<HashMap<ProviderId, Vec<ModelEntry>>>,
     network: Network,
+    sign_in: Mutex<proxy_login::SignIn>,
     secrets: Arc<Secrets>,
 }
 
@@ -35,6 +38,15 @@ fn open<T>(lock: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Providers {
+    /// With other keys than those of the system's keyring.
+    #[cfg(test)]
+    fn with_keys(keys: Keys) -> Self {
+        Self {
+            keys,
+            ..Self::default()
+        }
+    }
+
     pub fn keys(&self) -> &Keys {
         &self.keys
     }
@@ -81,11 +93,21 @@ impl Providers {
 
     /// The provider, and whether its server is on this machine.
     pub async fn get(&self, id: &ProviderId) -> Result<Made, ModelError> {
-        if let Some(made) = open(&self.made).get(id) {
-            return Ok(made.clone());
+        let known = open(&self.made).get(id).cloned();
+        let made = match known {
+            Some(made) => made,
+            None => {
+                let made = self.make(id).await?;
+                open(&self.made).insert(id.clone(), made.clone());
+                made
+            }
+        };
+        // Servers on this machine are not reached through a proxy.
+        if !made.1 {
+            self.sign_in().await.map_err(|error| {
+                ModelError::new(ModelErrorKind::Auth, error.message).with_hint(error.hint.unwrap_or_default())
+            })?;
         }
-        let made = self.make(id).await?;
-        open(&self.made).insert(id.clone(), made.clone());
         Ok(made)
     }
 

@@ -159,6 +159,10 @@ fn may_take_long(request: &Request) -> bool {
             | Request::SetKey { .. }
             | Request::ForgetKey { .. }
             | Request::KeyState { .. }
+            | Request::ProxyLogin
+            | Request::SetProxyLogin { .. }
+            | Request::ForgetProxyLogin
+            | Request::SaveSettings { .. }
     )
 }
 

@@ -62,6 +62,14 @@ pub enum Request {
     KeyState {
         provider: ProviderId,
     },
+    /// Where the login of the person's own proxy is; answered with [`Reply::Key`], never with a part of it.
+    ProxyLogin,
+    /// Answered with [`Reply::Key`]. The login goes to the keyring and is never sent back.
+    SetProxyLogin {
+        user: String,
+        password: String,
+    },
+    ForgetProxyLogin,
     /// The models that a server has, with what is known of them; answered with [`Reply::Models`].
     Models {
         provider: ProviderId,

@@ -272,11 +272,15 @@ pub enum ProxySetting {
     System,
     None,
     Own {
-        /// `http://`, `https://`, `socks5://` or `socks5h://`.
+        /// `http://`, `https://`, `socks5://` or `socks5h://`. A login in it goes to the keyring and out of the address when it is
+        /// saved.
         address: String,
         /// Hosts reached directly, separated by commas, as in NO_PROXY.
         #[serde(default)]
         except: String,
+        /// A login is kept in the keyring. Only Paddock says so; what a client sends here does not count.
+        #[serde(default)]
+        login: bool,
     },
 }
 

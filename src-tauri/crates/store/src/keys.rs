@@ -2,7 +2,7 @@
 //! on disk in clear, never in a log, a message or an event. Nothing is loaded or connected before a key is asked for.
 
 use crate::KeyError;
-use crate::keyring::{OsKeyring, Shelf};
+use crate::keyring::{OsKeyring, Passing, Shelf};
 use paddock_protocol::{KeyState, ProviderId};
 use std::collections::HashMap;
 use std::fmt;
@@ -79,6 +79,11 @@ impl Keys {
     /// Costs nothing: the keyring is looked for when a key is asked for.
     pub fn new() -> Self {
         Self::on(Arc::new(OsKeyring::default()), PATIENCE)
+    }
+
+    /// Without the keyring of the system, for programs that must leave it alone, as tests do: what is kept ends with the process.
+    pub fn passing() -> Self {
+        Self::on(Arc::new(Passing::default()), PATIENCE)
     }
 
     fn on(shelf: Arc<dyn Shelf>, patience: Duration) -> Self {

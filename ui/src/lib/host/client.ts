@@ -156,6 +156,19 @@ export class Client {
     return (await this.#ask({ request: 'key_state', provider }, 'key')).key
   }
 
+  /** Where the login of the own proxy is. */
+  async proxyLogin(): Promise<KeyState> {
+    return (await this.#ask({ request: 'proxy_login' }, 'key')).key
+  }
+
+  async setProxyLogin(user: string, password: string): Promise<KeyState> {
+    return (await this.#ask({ request: 'set_proxy_login', user, password }, 'key')).key
+  }
+
+  async forgetProxyLogin(): Promise<KeyState> {
+    return (await this.#ask({ request: 'forget_proxy_login' }, 'key')).key
+  }
+
   /** The models of a server with what is known of each. */
   async models(provider: ProviderId): Promise<ModelEntry[]> {
     return (await this.#ask({ request: 'models', provider }, 'models')).models

@@ -112,6 +112,11 @@ function answer(fixture: Fixture, request: Request): Reply | undefined {
       const missing = request.request === 'forget_key'
       return { reply: 'key', key: missing ? { key: 'missing' } : { key: 'in_keyring', ends_with: '4f2a' } }
     }
+    case 'proxy_login':
+    case 'forget_proxy_login':
+      return { reply: 'key', key: { key: 'missing' } }
+    case 'set_proxy_login':
+      return { reply: 'key', key: { key: 'in_keyring', ends_with: '' } }
     case 'models':
       return { reply: 'models', models: entriesOf(request.provider) }
     case 'test_connection':

@@ -2,10 +2,15 @@
 
 export type ProxySetting = { "proxy": "system" } | { "proxy": "none" } | { "proxy": "own", 
 /**
- * `http://`, `https://`, `socks5://` or `socks5h://`.
+ * `http://`, `https://`, `socks5://` or `socks5h://`. A login in it goes to the keyring and out of the address when it is
+ * saved.
  */
 address: string, 
 /**
  * Hosts reached directly, separated by commas, as in NO_PROXY.
  */
-except: string, };
+except: string, 
+/**
+ * A login is kept in the keyring. Only Paddock says so; what a client sends here does not count.
+ */
+login: boolean, };

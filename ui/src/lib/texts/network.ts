@@ -1,5 +1,5 @@
 /** The way from this machine to model servers: the page of the settings. */
-import type { ProxySetting } from '$lib/protocol'
+import type { KeyState, ProxySetting } from '$lib/protocol'
 
 export type ProxyKind = ProxySetting['proxy']
 
@@ -12,11 +12,19 @@ export const networkPage = {
     own: { name: 'Own address', explains: 'One proxy for every server that is not on this computer.' },
   } satisfies Record<ProxyKind, { name: string; explains: string }>,
   address: 'Address of the proxy',
-  addressHint: 'Begins with http://, https://, socks5:// or socks5h://.',
-  addressBad: 'Use an address like http://proxy.example.com:3128.',
+  addressHint: 'Begins with http://, https://, socks5:// or socks5h://; without, http:// is meant.',
   except: 'Reached directly',
   exceptHint: 'Hosts separated by commas, as in NO_PROXY: .example.com, 10.0.0.0/8',
   save: 'Use this proxy',
+  login: 'Login at the proxy',
+  loginHint: 'Kept in the system’s keyring, never in the settings file.',
+  user: 'User name',
+  password: 'Password',
+  setLogin: 'Set',
+  replaceLogin: 'Replace',
+  forgetLogin: 'Forget',
+  keepLogin: 'Keep login',
+  cancel: 'Cancel',
   certificate: 'Extra certificates',
   certificateHint:
     'A PEM file with certificates to trust besides those of the system. Company networks often need one.',
@@ -32,3 +40,19 @@ export const networkPage = {
   run: 'Test',
   noServer: 'Set up a server under Models first.',
 } as const
+
+/** Where the login of the proxy is, in words that never hide a problem. */
+export function loginWords(login: KeyState): { text: string; good: boolean } {
+  switch (login.key) {
+    case 'in_keyring':
+      return { text: 'A login is kept in the keyring.', good: true }
+    case 'this_session_only':
+      return { text: `A login is kept until you quit: ${login.why}`, good: false }
+    case 'unavailable':
+      return { text: `The keyring did not answer: ${login.why}`, good: false }
+    case 'not_needed':
+    case 'missing':
+    case 'from_environment':
+      return { text: 'None.', good: true }
+  }
+}

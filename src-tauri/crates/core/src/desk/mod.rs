@@ -63,18 +63,18 @@ impl Paddock {
     /// Opens the data folder (`None`: the system's place) and reads the settings. Starts nothing.
     pub fn open(home: Option<PathBuf>, helper: HelperProgram) -> Result<Self, ClientError> {
         let home = Home::open(home).map_err(storage)?;
-        let loaded = paddock_store::settings::load(&home).map_err(storage)?;
+        let mut settings = paddock_store::settings::load(&home).map_err(storage)?.value;
         let providers = Arc::new(Providers::default());
-        providers.configure(loaded.value.providers.clone());
-        if let Err(error) = providers.network().apply(&loaded.value.network) {
-            tracing::warn!(%error, "the network settings cannot be used; requests to other machines fail until they are corrected");
+        providers.configure(settings.providers.clone());
+        if providers.load_network(&mut settings.network) {
+            paddock_store::settings::save(&home, &settings).map_err(storage)?;
         }
         let inner = Inner {
             home,
             registry: Arc::new(Registry::new()),
             confinement: paddock_sandbox::for_this_machine(helper),
             providers,
-            settings: Mutex::new(loaded.value),
+            settings: Mutex::new(settings),
             sessions: tokio::sync::Mutex::default(),
             everyone: broadcast::channel(EVERYONE_CAPACITY).0,
             summary: OnceLock::new(),
@@ -165,6 +165,11 @@ impl Paddock {
             Request::KeyState { provider } => Ok(Reply::Key {
                 key: self.inner.providers.key_state(&provider).await,
             }),
+            Request::ProxyLogin => Ok(Reply::Key {
+                key: self.inner.providers.proxy_login().await,
+            }),
+            Request::SetProxyLogin { user, password } => self.set_proxy_login(&user, &password).await,
+            Request::ForgetProxyLogin => self.forget_proxy_login().await,
             request @ (Request::Models { .. }
             | Request::TestConnection { .. }
             | Request::TestModel { .. }
@@ -222,6 +227,8 @@ impl Paddock {
                 .get_or_init(|| crate::sandbox_summary(&*inner.confinement))
                 .clone()
         });
+        // A login that came out of an old file goes to the keyring.
+        self.inner.providers.proxy_login().await;
         let keyring_problem = match self.inner.providers.keys().state(&ProviderId::new("probe")).await {
             KeyState::Unavailable { why } => Some(why),
             _ => None,

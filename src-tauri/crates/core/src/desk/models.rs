@@ -111,6 +111,8 @@ impl Paddock {
     /// The way to a provider, link by link; at its end the key and what models there are.
     async fn test_connection(&self, provider: &ProviderId) -> Reply {
         let providers = &self.inner.providers;
+        // Without the login the proxy refuses, and says so at its own link.
+        let _ = providers.sign_in().await;
         let mut links = match providers
             .config(provider)
             .map(|config| (BaseUrl::parse(&config.base_url), config.kind))

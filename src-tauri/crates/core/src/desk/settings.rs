@@ -7,7 +7,7 @@ use paddock_protocol::*;
 use std::sync::PoisonError;
 
 impl Paddock {
-    pub(super) async fn save_settings(&self, settings: Settings) -> Result<Reply, ClientError> {
+    pub(super) async fn save_settings(&self, mut settings: Settings) -> Result<Reply, ClientError> {
         for provider in settings
             .providers
             .iter()
@@ -25,13 +25,35 @@ impl Paddock {
         paddock_provider::NetworkConfig::of(&settings.network)?
             .certificates()
             .await?;
-        self.keep_settings(settings)
+        let changed = self.inner.providers.change_network(&mut settings.network).await;
+        let reply = self.keep_settings(settings)?;
+        changed.map(|()| reply)
     }
 
-    /// Settings that were checked.
+    pub(super) async fn set_proxy_login(&self, user: &str, password: &str) -> Result<Reply, ClientError> {
+        let key = self.inner.providers.set_proxy_login(user, password).await?;
+        self.keep_network()?;
+        Ok(Reply::Key { key })
+    }
+
+    pub(super) async fn forget_proxy_login(&self) -> Result<Reply, ClientError> {
+        let forgotten = self.inner.providers.forget_proxy_login().await;
+        self.keep_network()?;
+        forgotten.map(|()| Reply::Key {
+            key: KeyState::Missing,
+        })
+    }
+
+    fn keep_network(&self) -> Result<Reply, ClientError> {
+        self.keep_settings(Settings {
+            network: self.inner.providers.network_settings(),
+            ..self.settings()
+        })
+    }
+
+    /// Settings that were checked; their network is in use already.
     pub(super) fn keep_settings(&self, settings: Settings) -> Result<Reply, ClientError> {
         paddock_store::settings::save(&self.inner.home, &settings).map_err(storage)?;
-        self.inner.providers.network().apply(&settings.network)?;
         self.inner.providers.configure(settings.providers.clone());
         *self.inner.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings.clone();
         Ok(Reply::Settings {

@@ -68,7 +68,7 @@ impl NetworkConfig {
             proxy: match &settings.proxy {
                 ProxySetting::System => ProxyChoice::System,
                 ProxySetting::None => ProxyChoice::None,
-                ProxySetting::Own { address, except } => ProxyChoice::Own {
+                ProxySetting::Own { address, except, .. } => ProxyChoice::Own {
                     address: ProxyAddress::parse(address)?,
                     except: Exceptions::parse(except)?,
                 },
@@ -80,6 +80,16 @@ impl NetworkConfig {
                 .map(PathBuf::from),
             offline: settings.offline,
         })
+    }
+
+    /// With this login at the person's own proxy, where none is in its address.
+    pub fn signed_in(mut self, login: Option<ProxyLogin>) -> Self {
+        if let (ProxyChoice::Own { address, .. }, Some(login)) = (&mut self.proxy, login)
+            && address.login().is_none()
+        {
+            *address = address.clone().with_login(Some(login));
+        }
+        self
     }
 
     /// Reads the extra certificate file and gives what is in it; nothing when none is set. Errors say what is wrong with it.
@@ -115,10 +125,10 @@ impl Network {
         self.set(Ok(config));
     }
 
-    /// Takes the settings. Those that cannot be read are an error here and of every request to another machine, until better
+    /// Takes the settings, and the login of the person's own proxy. Those that cannot be read are an error here and of every request to another machine, until better
     /// ones come: a proxy that was asked for is never left out in silence.
-    pub fn apply(&self, settings: &NetworkSettings) -> Result<(), ClientError> {
-        let config = NetworkConfig::of(settings);
+    pub fn apply(&self, settings: &NetworkSettings, login: Option<ProxyLogin>) -> Result<(), ClientError> {
+        let config = NetworkConfig::of(settings).map(|config| config.signed_in(login));
         let result = config.as_ref().map(|_| ()).map_err(Clone::clone);
         self.set(config);
         result

@@ -39,6 +39,22 @@ pub struct ProxyLogin {
     pub password: Secret,
 }
 
+impl ProxyLogin {
+    /// Reads `user:password`, as it is kept in the keyring; the first colon ends the user.
+    pub fn of_pair(pair: &str) -> Self {
+        let (user, password) = pair.split_once(':').unwrap_or((pair, ""));
+        Self {
+            user: user.to_owned(),
+            password: Secret::new(password),
+        }
+    }
+
+    /// `user:password`, to be kept in the keyring.
+    pub fn pair(&self) -> String {
+        format!("{}:{}", self.user, self.password.expose())
+    }
+}
+
 impl ProxyAddress {
     /// Reads `http://`, `https://`, `socks5://` and `socks5h://`, with `user:password@` or without; nothing in front means
     /// `http://`. Errors say what is wrong and how it should look ([`ErrorCode::BadRequest`]), never with the password.
@@ -87,6 +103,17 @@ impl ProxyAddress {
             port: url.port().unwrap_or(port),
             login,
         })
+    }
+
+    /// An address as it was typed, without the login in it.
+    pub fn without_login(typed: &str) -> String {
+        let typed = typed.trim();
+        let (scheme, rest) = match typed.find("://") {
+            Some(end) => typed.split_at(end + 3),
+            None => ("", typed),
+        };
+        let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+        format!("{scheme}{rest}")
     }
 
     /// The same proxy with this login in place of the one in the address.
@@ -181,6 +208,28 @@ mod tests {
         assert!(header.is_sensitive());
         assert_eq!(address.mask_in("no open ses@me here"), "no … here");
         assert!(address.with_login(None).authorization().is_none());
+    }
+
+    #[test]
+    fn a_login_is_taken_out_of_an_address_and_kept_as_a_pair() {
+        for (typed, without) in [
+            ("http://anna:ge%40h:eim@proxy:8080", "http://proxy:8080"),
+            (" anna:geheim@proxy:3128 ", "proxy:3128"),
+            ("socks5h://a@b@[::1]:1080/", "socks5h://[::1]:1080/"),
+            ("proxy:3128", "proxy:3128"),
+        ] {
+            let address = ProxyAddress::parse(typed).unwrap();
+            assert_eq!(ProxyAddress::without_login(typed), without);
+            let bare = ProxyAddress::parse(without).unwrap();
+            assert_eq!(bare.to_string(), address.to_string());
+            assert!(bare.login().is_none());
+            let Some(login) = address.login() else { continue };
+            let read = ProxyLogin::of_pair(&login.pair());
+            assert_eq!(
+                (&read.user, read.password.expose()),
+                (&login.user, login.password.expose())
+            );
+        }
     }
 
     #[test]

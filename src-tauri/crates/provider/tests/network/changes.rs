@@ -11,6 +11,7 @@ fn own(address: &str, except: &str) -> NetworkSettings {
         proxy: ProxySetting::Own {
             address: address.into(),
             except: except.into(),
+            login: false,
         },
         ..NetworkSettings::default()
     }
@@ -51,7 +52,7 @@ async fn settings_that_cannot_be_read_stop_requests_to_others_instead_of_sending
         (own("", ""), "The address of the proxy is empty"),
         (own("proxy:3128", "10.0.0.0/99"), "10.0.0.0/99"),
     ] {
-        let wrong = network.apply(&settings).unwrap_err();
+        let wrong = network.apply(&settings, None).unwrap_err();
         assert_eq!(wrong.code, ErrorCode::BadRequest);
         assert!(wrong.message.contains(says), "{wrong}");
         let error = error(&network, URL).await;
@@ -60,7 +61,7 @@ async fn settings_that_cannot_be_read_stop_requests_to_others_instead_of_sending
         assert_eq!(ask(&network, &server.url("/v1")).await.unwrap(), ["one"]);
     }
     assert!(proxy.heads().is_empty());
-    network.apply(&own(&proxy.url(), "")).unwrap();
+    network.apply(&own(&proxy.url(), ""), None).unwrap();
     assert_eq!(ask(&network, URL).await.unwrap(), ["one"]);
 }
 
@@ -73,7 +74,7 @@ async fn offline_leaves_only_this_machine() {
         offline: true,
         ..own(&proxy.url(), "")
     };
-    network.apply(&offline).unwrap();
+    network.apply(&offline, None).unwrap();
     let error = error(&network, URL).await;
     assert!(error.message.contains("stay offline"), "{error:?}");
     assert!(!error.retryable && proxy.heads().is_empty());

@@ -78,6 +78,7 @@ fn own_proxy(address: &str) -> NetworkConfig {
         proxy: ProxySetting::Own {
             address: address.into(),
             except: String::new(),
+            login: false,
         },
         ..NetworkSettings::default()
     };
