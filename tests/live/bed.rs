@@ -15,6 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Bed {
     place: tempfile::TempDir,
     pub paddock: Paddock,
+    configs: Vec<ProviderConfig>,
 }
 
 /// A session with everything that was heard of it.
@@ -35,23 +36,49 @@ pub fn model_of(name: &str) -> ModelChoice {
 impl Bed {
     /// A project and a core that knows these servers by their names.
     pub fn new(servers: &[(&str, &ModelServer)]) -> Self {
+        Self::with(servers, None)
+    }
+
+    /// The same with a window that the person set for all their models.
+    pub fn with(servers: &[(&str, &ModelServer)], window: Option<u32>) -> Self {
         let place = tempfile::Builder::new()
             .prefix("paddock-live-")
             .tempdir()
             .unwrap();
         std::fs::create_dir(place.path().join("project")).unwrap();
         let paddock = open(&place);
-        let configs = servers.iter().map(|(name, server)| ProviderConfig {
-            id: ProviderId::new(*name),
-            kind: ProviderKind::Chat,
-            label: (*name).to_owned(),
-            base_url: server.url(),
-            needs_key: false,
-            window: None,
-            headers: Vec::new(),
-        });
-        paddock.providers().configure(configs.collect());
-        Self { place, paddock }
+        let configs: Vec<ProviderConfig> = servers
+            .iter()
+            .map(|(name, server)| ProviderConfig {
+                id: ProviderId::new(*name),
+                kind: ProviderKind::Chat,
+                label: (*name).to_owned(),
+                base_url: server.url(),
+                needs_key: false,
+                window,
+                headers: Vec::new(),
+            })
+            .collect();
+        paddock.providers().configure(configs.clone());
+        Self {
+            place,
+            paddock,
+            configs,
+        }
+    }
+
+    /// What the person knows better of a model.
+    pub async fn correct(&self, own: ModelOverride) {
+        let settings = Settings {
+            providers: self.configs.clone(),
+            overrides: vec![own],
+            ..self.paddock.settings()
+        };
+        let settings = Box::new(settings);
+        self.paddock
+            .request(Request::SaveSettings { settings })
+            .await
+            .unwrap();
     }
 
     pub fn project(&self) -> PathBuf {

@@ -12,5 +12,7 @@ mod folder;
 mod formats;
 mod known_files;
 mod left_out;
+mod money;
 mod sub_agents;
+mod windows;
 mod workflows;

@@ -189,6 +189,7 @@ impl World {
                 ticket,
                 tools,
                 max_output,
+                ..
             } => {
                 self.ask_model(place, ticket, tools, max_output);
             }

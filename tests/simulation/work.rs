@@ -88,6 +88,7 @@ impl World {
             Work::Model { ticket, tools, bound } => {
                 match model::ending(&mut self.dice, self.mood, tools, bound) {
                     Ok(answer) => Back::ModelAnswered {
+                        cut: None,
                         ticket,
                         answer,
                         first_byte: Millis(5),

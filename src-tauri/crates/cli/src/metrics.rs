@@ -5,13 +5,13 @@ use crate::audit::query;
 use crate::failure::Failure;
 use crate::home;
 use crate::view::plain;
-use crate::view::words::{count, thousands, time};
+use crate::view::words::{count, money, thousands, time};
 use paddock_protocol::*;
 use std::fmt::Write;
 
 pub const METRICS: Command = Command {
     words: &["metrics"],
-    about: "Show figures: turns, tools, approvals, tokens",
+    about: "Show figures: turns, tools, approvals, tokens, money",
     operands: "",
     flags: &[
         Flag {
@@ -145,7 +145,7 @@ fn tokens(text: &mut String, metrics: &Metrics) {
     }
     let _ = writeln!(
         text,
-        "\nTokens                              requests       input      cached      output   reasoning"
+        "\nTokens                              requests       input      cached      output   reasoning               cost"
     );
     for of in &metrics.usage {
         let source = match of.source {
@@ -156,13 +156,28 @@ fn tokens(text: &mut String, metrics: &Metrics) {
         let about = if of.usage.estimated { " ≈" } else { "" };
         let _ = writeln!(
             text,
-            "  {:<33} {:>8} {:>11} {:>11} {:>11} {:>11}{about}",
+            "  {:<33} {:>8} {:>11} {:>11} {:>11} {:>11} {:>18}{about}",
             plain::short(&format!("{}{source}", of.model), 33),
             thousands(of.requests.into()),
             thousands(of.usage.input.into()),
             thousands(of.usage.cached.into()),
             thousands(of.usage.output.into()),
-            thousands(of.usage.reasoning.into())
+            thousands(of.usage.reasoning.into()),
+            cost(&of.usage)
+        );
+    }
+    let mut all = Usage::default();
+    metrics.usage.iter().for_each(|of| all.add(&of.usage));
+    if all.cost.0 > 0 {
+        let _ = writeln!(
+            text,
+            "  {} in all, estimated from a price list{}",
+            cost(&all),
+            if all.unpriced {
+                "; a part has no known price"
+            } else {
+                ""
+            }
         );
     }
     if let Some(share) = metrics.cache_share {
@@ -172,15 +187,27 @@ fn tokens(text: &mut String, metrics: &Metrics) {
             share * 100.0
         );
     }
-    let _ = writeln!(text, "\nDays             turns      tokens");
+    let _ = writeln!(text, "\nDays             turns      tokens               cost");
     for day in &metrics.days {
         let _ = writeln!(
             text,
-            "  {:<12} {:>7} {:>11}",
+            "  {:<12} {:>7} {:>11} {:>18}",
             day.day,
             day.turns,
-            thousands(day.usage.total())
+            thousands(day.usage.total()),
+            cost(&day.usage)
         );
+    }
+}
+
+/// What some usage has cost; a price that is not known is never nothing.
+fn cost(usage: &Usage) -> String {
+    match (usage.unpriced, usage.cost) {
+        _ if usage.total() == 0 => "–".to_owned(),
+        (true, Micros(0)) => "unknown".to_owned(),
+        (true, known) => format!("at least {}", money(known)),
+        (false, Micros(0)) => "no cost".to_owned(),
+        (false, all) => money(all),
     }
 }
 
@@ -194,4 +221,58 @@ fn spread(of: &Spread) -> String {
         time(of.p90),
         time(of.max)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(cost: u64, unpriced: bool) -> Usage {
+        Usage {
+            input: 1_000,
+            cost: Micros(cost),
+            unpriced,
+            ..Usage::default()
+        }
+    }
+
+    fn of(model: &str, usage: Usage) -> SourceUsage {
+        SourceUsage {
+            source: UsageSource::Main,
+            model: model.into(),
+            requests: 1,
+            usage,
+        }
+    }
+
+    #[test]
+    fn money_stands_beside_the_tokens_and_unknown_is_not_nothing() {
+        let metrics = Metrics {
+            usage: vec![
+                of("a/dear", usage(1_300_000, false)),
+                of("b/partly", usage(20_000, true)),
+                of("c/strange", usage(0, true)),
+                of("d/own", usage(0, false)),
+            ],
+            days: vec![DayUsage {
+                day: "2026-11-20".into(),
+                turns: 2,
+                usage: usage(1_320_000, true),
+            }],
+            ..Metrics::default()
+        };
+        let text = super::text(&metrics);
+        let line = |of: &str| text.lines().find(|line| line.contains(of)).unwrap_or_default();
+        for (name, ends) in [
+            ("a/dear", "$1.30"),
+            ("b/partly", "at least $0.02"),
+            ("c/strange", "unknown"),
+            ("d/own", "no cost"),
+            ("2026-11-20", "at least $1.32"),
+        ] {
+            assert!(line(name).trim_end().ends_with(ends), "{}", line(name));
+        }
+        assert!(line("in all").contains("at least $1.32 in all"), "{text}");
+        assert!(line("in all").contains("a part has no known price"));
+    }
 }

@@ -1,15 +1,13 @@
 //! What the model is told before the conversation: the product's own words, facts about the project, the project's guide.
 //! Built once per turn and byte-stable within it, so that the provider's prompt cache hits.
 
-use paddock_protocol::{CallFormat, Role, SessionConfig, Timestamp};
+use paddock_protocol::{CallFormat, LEAST_WINDOW, Role, SessionConfig, Timestamp};
 use paddock_sandbox::{Kind, ProjectRoot, RelativePath};
 use std::fmt::Write as _;
 
 const OWN_WORDS: &str = include_str!("context.md");
 /// For models that call in their text, which are mostly small, and for small windows.
 const SHORT_WORDS: &str = include_str!("context_short.md");
-/// Windows up to here, in tokens, are small.
-const SMALL_WINDOW: u32 = 16_384;
 /// The project's guide is cut here; a longer one is named with its size.
 const GUIDE_BYTES: usize = 8 * 1024;
 const NOTES: &str = ".paddock/MEMORY.md";
@@ -22,7 +20,7 @@ pub const GUIDES: &[&str] = &["AGENTS.md", ".paddock/AGENTS.md"];
 /// The system prompt of a turn.
 pub fn system_prompt(root: &ProjectRoot, config: &SessionConfig, at: Timestamp) -> String {
     let is_short = config.format != CallFormat::Native
-        || config.facts.window.is_some_and(|window| window <= SMALL_WINDOW);
+        || config.facts.window.is_some_and(|window| window <= LEAST_WINDOW);
     let words = if is_short { SHORT_WORDS } else { OWN_WORDS };
     let mut prompt = words.trim_end().to_owned();
     if config.role == Role::Plan {

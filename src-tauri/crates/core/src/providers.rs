@@ -1,6 +1,9 @@
 //! The configured model providers, made when they are first needed: their key comes from the keyring then.
 
+mod pages;
 mod proxy_login;
+
+pub use pages::page_routes;
 
 use crate::secrets::Secrets;
 use paddock_protocol::*;
@@ -165,6 +168,22 @@ impl Providers {
         let models = provider.models().await?;
         open(&self.listed).insert(id.clone(), models.clone());
         Ok(models)
+    }
+
+    /// Whether the server's windows are its own matter and were not asked for yet.
+    pub fn has_own_windows(&self, id: &ProviderId) -> bool {
+        let is_ollama = |config: ProviderConfig| {
+            let base_url = BaseUrl::parse(&config.base_url);
+            base_url.is_ok_and(|base_url| paddock_provider::is_ollama(id.as_str(), &base_url))
+        };
+        !open(&self.listed).contains_key(id) && self.config(id).is_some_and(is_ollama)
+    }
+
+    /// The window that a model has, as its server told.
+    pub fn served_window(&self, model: &ModelChoice) -> Option<u32> {
+        let listed = open(&self.listed);
+        let mut models = listed.get(&model.provider)?.iter();
+        models.find(|entry| entry.model == model.model)?.facts.window
     }
 
     /// What is known of a model: as its server told, then as the catalogue has it.

@@ -2,14 +2,13 @@
 //!
 //! The outcome decides in which format the model is asked to call tools. Deliberately absent: keeping it (the desk does).
 
+use crate::session::words::larger_window;
 use paddock_protocol::*;
 use paddock_provider::{Answer, AnswerPart, CallArguments, Message, ModelRequest, Provider, ToolSpec};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A window below this leaves no room for tools, a file and an answer.
-pub const LEAST_WINDOW: u32 = 16_384;
 /// Enough for two calls with their reasoning, few enough for a slow machine.
 const LONGEST_ANSWER: u32 = 600;
 const TOOL: &str = "add_numbers";
@@ -44,17 +43,12 @@ struct Run<'a> {
 }
 
 /// Asks the model up to four times. `facts` tells what is known of it; a minute on a slow machine.
-pub async fn run(
-    provider: &dyn Provider,
-    local: bool,
-    model: ModelChoice,
-    facts: impl Fn(&ModelChoice) -> ModelFacts,
-) -> ModelTest {
+pub async fn run(provider: &dyn Provider, local: bool, model: ModelChoice, facts: ModelFacts) -> ModelTest {
     let mut run = Run {
         provider,
         local,
         model: &model,
-        facts: facts(&model),
+        facts,
         first_byte: None,
     };
     let mut links = Vec::new();
@@ -92,7 +86,6 @@ pub async fn run(
         format = format.or(text.1);
         links.push(text.0);
     }
-    links.push(window(&run.facts, local));
     ModelTest {
         links,
         format,
@@ -366,20 +359,24 @@ pub fn listed(result: Option<Result<Vec<ModelEntry>, ModelError>>, took: Millis)
     }
 }
 
-/// Whether the window has room for tools.
-pub fn window(facts: &ModelFacts, local: bool) -> LinkTest {
-    let (state, says, remedy) = match facts.window {
-        Some(tokens) if tokens >= LEAST_WINDOW => (LinkState::Good, format!("{tokens} tokens."), None),
-        Some(tokens) => (
+/// Whether the window has room for tools, and is what the server really gives. `served` = as the server tells it.
+pub fn window(facts: &ModelFacts, served: Option<u32>, local: bool) -> LinkTest {
+    let larger = larger_window(local);
+    let (state, says, remedy) = match (facts.window, served) {
+        (Some(set), Some(served)) if served < set => (
+            LinkState::Warning,
+            format!(
+                "{set} tokens are set, but the server gives it {served}: what does not fit may be cut off without a word."
+            ),
+            Some(format!("{} Or set the window of the model to {served}.", larger)),
+        ),
+        (Some(tokens), _) if tokens >= LEAST_WINDOW => (LinkState::Good, format!("{tokens} tokens."), None),
+        (Some(tokens), _) => (
             LinkState::Warning,
             format!("{tokens} tokens: small for work with tools, which needs {LEAST_WINDOW}."),
-            Some(if local {
-                "Start the server with a larger context (llama.cpp: -c 32768; Ollama: num_ctx, or OLLAMA_CONTEXT_LENGTH=32768; LM Studio: context length of the loaded model).".to_owned()
-            } else {
-                "Choose a model with a larger window.".to_owned()
-            }),
+            Some(larger.to_owned()),
         ),
-        None => (
+        (None, _) => (
             LinkState::Warning,
             "Not known.".to_owned(),
             Some("Enter the size of the window in the settings of the model.".to_owned()),

@@ -122,6 +122,15 @@ pub enum ItemKind {
     Error {
         error: ModelError,
     },
+    /// The server read far less of a request than was sent: it cuts what does not fit its window. Told once for a model.
+    PromptCut {
+        model: ModelChoice,
+        /// Tokens that the server counted.
+        read: u32,
+        /// Tokens that were sent, as an estimate.
+        sent: u32,
+        remedy: String,
+    },
     /// File changes of a call were taken back (or, with `redo`, made again).
     Undo {
         call: CallId,

@@ -95,6 +95,9 @@ pub struct ModelFacts {
     pub from: String,
 }
 
+/// A window below this, in tokens, leaves little room for tools, a file and an answer.
+pub const LEAST_WINDOW: u32 = 16_384;
+
 /// How long a model may reason before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]

@@ -173,6 +173,27 @@ pub struct Turn {
     pub usage: Usage,
 }
 
+/// Caps that the person raised in place, as they hold now. Absent = what is set holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
+#[serde(default)]
+pub struct RaisedCaps {
+    /// Tokens of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional, type = "number"))]
+    pub tokens: Option<u64>,
+    /// Money of the newest turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub turn: Option<Micros>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub session: Option<Micros>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub day: Option<Micros>,
+}
+
 /// All a view needs to begin; events with a higher `seq` follow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]
@@ -206,4 +227,10 @@ pub struct SessionSnapshot {
     pub usage: Usage,
     /// The same by what it was used for.
     pub sources: Vec<SourceUsage>,
+    #[serde(default)]
+    pub raised: RaisedCaps,
+    /// What the request that is on its way is expected to use; absent while none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", ts(optional))]
+    pub estimate: Option<Usage>,
 }

@@ -18,6 +18,7 @@ mod loose_json;
 mod model;
 mod model_list;
 mod network;
+mod ollama;
 mod presets;
 mod prompt_cut;
 mod reading;
@@ -49,8 +50,9 @@ pub use model_list::{
     read_ollama_running, read_ollama_show,
 };
 pub use network::{
-    CertificateFacts, Exceptions, Network, NetworkConfig, ProxyAddress, ProxyChoice, ProxyLogin, Variables,
+    CertificateFacts, Exceptions, Network, NetworkConfig, ProxyAddress, ProxyChoice, ProxyLogin, Route, Variables,
 };
+pub use ollama::is_ollama;
 pub use presets::presets;
 pub use prompt_cut::prompt_was_cut;
 pub use replay::{Replayed, replay};

@@ -148,17 +148,7 @@ pub fn presets() -> Vec<ProviderPreset> {
     let local = LOCAL
         .iter()
         .map(|(id, _, port)| local_preset(id, &format!("127.0.0.1:{port}")));
-    let other = ProviderPreset {
-        id: "other".into(),
-        kind: ProviderKind::Chat,
-        label: "Other server".into(),
-        base_url: String::new(),
-        needs_key: false,
-        key_page: String::new(),
-        local: false,
-        variables: Vec::new(),
-    };
-    clouds.chain(local).chain([other]).collect()
+    clouds.chain(local).collect()
 }
 
 /// A local server at `authority` (host and port). Jan asks for a key unless it is told not to.
@@ -216,10 +206,6 @@ mod tests {
         let ids: HashSet<&str> = presets.iter().map(|preset| preset.id.as_str()).collect();
         assert_eq!(ids.len(), presets.len());
         for preset in &presets {
-            if preset.id == "other" {
-                assert!(preset.base_url.is_empty());
-                continue;
-            }
             let base_url = BaseUrl::parse(&preset.base_url).unwrap();
             assert_eq!(base_url.as_str(), preset.base_url, "{}", preset.id);
             assert_eq!(base_url.is_loopback(), preset.local, "{}", preset.id);

@@ -3,6 +3,8 @@
 
 /// Estimates are off by this factor at most: text of few long words, code that is mostly indentation.
 const ESTIMATE_FACTOR: u32 = 2;
+/// Tokens that are read at least: half of the smallest window. Who counts fewer does not count what was sent.
+const LEAST_READ: u32 = 1_000;
 /// Tokens that have to be missing: a short prompt fits every window.
 const LEAST_MISSING: u32 = 1_000;
 
@@ -10,7 +12,7 @@ const LEAST_MISSING: u32 = 1_000;
 /// did not count; `estimated` = the same by our own estimate.
 pub fn prompt_was_cut(reported: u32, estimated: u32) -> bool {
     let missing = estimated.saturating_sub(reported);
-    reported > 0 && missing >= LEAST_MISSING && reported < estimated / ESTIMATE_FACTOR
+    reported >= LEAST_READ && missing >= LEAST_MISSING && reported < estimated / ESTIMATE_FACTOR
 }
 
 #[cfg(test)]
@@ -31,8 +33,9 @@ mod tests {
             (4_000, 4_000),
             (2_400, 4_000),
             (9_000, 4_000),
-            // Nothing was counted.
+            // Nothing was counted, or something else.
             (0, 50_000),
+            (100, 50_000),
             // Too little to be cut.
             (300, 900),
             (0, 0),

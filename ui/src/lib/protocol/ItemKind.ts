@@ -34,7 +34,15 @@ opaque?: Opaque, } | { "type": "call" } & CallItem | { "type": "retry", attempt:
 /**
  * Name of the role of one's own that is in force now.
  */
-own?: string, } | { "type": "model_change", from: ModelChoice, to: ModelChoice, } | { "type": "error", error: ModelError, } | { "type": "undo", call: CallId, redo: boolean, files: Array<UndoneFile>, } | { "type": "turn_summary", report: TurnReport, } | { "type": "workflow", name: string, title: string, step: number, of: number, end?: WorkflowEnd, } | { "type": "host_admitted", call: CallId, host: string, 
+own?: string, } | { "type": "model_change", from: ModelChoice, to: ModelChoice, } | { "type": "error", error: ModelError, } | { "type": "prompt_cut", model: ModelChoice, 
+/**
+ * Tokens that the server counted.
+ */
+read: number, 
+/**
+ * Tokens that were sent, as an estimate.
+ */
+sent: number, remedy: string, } | { "type": "undo", call: CallId, redo: boolean, files: Array<UndoneFile>, } | { "type": "turn_summary", report: TurnReport, } | { "type": "workflow", name: string, title: string, step: number, of: number, end?: WorkflowEnd, } | { "type": "host_admitted", call: CallId, host: string, 
 /**
  * The rule in words, as it was then.
  */

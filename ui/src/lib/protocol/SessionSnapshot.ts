@@ -4,6 +4,7 @@ import type { Item } from "./Item";
 import type { PlanTask } from "./PlanTask";
 import type { Process } from "./Process";
 import type { Queue } from "./Queue";
+import type { RaisedCaps } from "./RaisedCaps";
 import type { Rule } from "./Rule";
 import type { SessionConfig } from "./SessionConfig";
 import type { SessionId } from "./SessionId";
@@ -43,4 +44,8 @@ waits_for_folder: boolean, usage: Usage,
 /**
  * The same by what it was used for.
  */
-sources: Array<SourceUsage>, };
+sources: Array<SourceUsage>, raised: RaisedCaps, 
+/**
+ * What the request that is on its way is expected to use; absent while none is.
+ */
+estimate?: Usage, };

@@ -103,6 +103,7 @@ export type * from "./ProviderPreset";
 export type * from "./ProxySetting";
 export type * from "./Queue";
 export type * from "./QueuedMessage";
+export type * from "./RaisedCaps";
 export type * from "./RawExchange";
 export type * from "./ReasonCount";
 export type * from "./RefusedRun";

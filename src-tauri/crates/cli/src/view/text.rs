@@ -312,6 +312,17 @@ impl TextView {
                 plain::line(&to.model),
                 plain::line(to.provider.as_str())
             )),
+            ItemKind::PromptCut {
+                model,
+                read,
+                sent,
+                remedy,
+            } => style.attention(&format!(
+                "{} read only {} of about {} tokens: what does not fit its window is cut off without a word. {remedy}",
+                plain::line(&model.model),
+                words::thousands((*read).into()),
+                words::thousands((*sent).into()),
+            )),
             ItemKind::Workflow {
                 title, step, of, end, ..
             } => style.dim(&words::workflow(title, *step, *of, *end)),

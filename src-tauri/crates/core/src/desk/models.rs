@@ -7,7 +7,10 @@ use crate::self_test;
 use paddock_protocol::*;
 use paddock_provider::BaseUrl;
 use std::sync::PoisonError;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// For the windows of a server, before a session begins.
+const WINDOWS_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Paddock {
     pub(super) async fn about_models(&self, request: Request) -> Result<Reply, ClientError> {
@@ -99,13 +102,38 @@ impl Paddock {
         // What the server tells of the window is worth more than the catalogue's word.
         let _ = self.inner.providers.list(&model.provider).await;
         let test = match self.inner.providers.get(&model.provider).await {
-            Ok((provider, local)) => self_test::run(&*provider, local, model, self.facts_of_any()).await,
+            Ok((provider, local)) => {
+                let facts = self.facts_of(&model);
+                let test = self_test::run(&*provider, local, model, facts).await;
+                self.with_window(test, local).await
+            }
             Err(error) => self_test::unreachable(model, &error),
         };
         if let Some(format) = test.format {
             self.keep_format(&test.model, format)?;
         }
         Ok(Reply::ModelTest { test: Box::new(test) })
+    }
+
+    /// The last line of the test: the window. The test has loaded the model, so that its server tells the real one now.
+    async fn with_window(&self, mut test: ModelTest, local: bool) -> ModelTest {
+        if test.links.iter().any(|line| line.link == "window") {
+            return test;
+        }
+        let _ = self.inner.providers.list(&test.model.provider).await;
+        test.facts = self.facts_of(&test.model);
+        let served = self.inner.providers.served_window(&test.model);
+        test.links.push(self_test::window(&test.facts, served, local));
+        test
+    }
+
+    /// Asks a server for its models that may give them other windows than they were made for, once, before the first of them is
+    /// used. Takes at most two seconds.
+    pub(super) async fn look_at_windows(&self, model: &ModelChoice) {
+        let providers = &self.inner.providers;
+        if providers.has_own_windows(&model.provider) {
+            let _ = tokio::time::timeout(WINDOWS_PATIENCE, providers.list(&model.provider)).await;
+        }
     }
 
     /// The way to a provider, link by link; at its end the key and what models there are.
@@ -137,11 +165,6 @@ impl Paddock {
         };
         links.extend(self_test::listed(listed, begun.elapsed().into()));
         Reply::Connection { links }
-    }
-
-    fn facts_of_any(&self) -> impl Fn(&ModelChoice) -> ModelFacts {
-        let paddock = self.clone();
-        move |model| paddock.facts_of(model)
     }
 
     fn keep_format(&self, model: &ModelChoice, format: CallFormat) -> Result<(), ClientError> {

@@ -44,6 +44,7 @@ impl Paddock {
     pub async fn submit(&self, session: &SessionId, op: Op) -> Result<(), ClientError> {
         if let Op::SetModel { model, .. } = &op {
             self.known_model(model)?;
+            self.look_at_windows(model).await;
         }
         let op = match op {
             Op::SetModel { model, .. } => Op::SetModel {
@@ -90,6 +91,7 @@ impl Paddock {
                     .hint("Choose a model in the settings.")
             })?;
         self.known_model(&model)?;
+        self.look_at_windows(&model).await;
         let usual = Limits {
             iterations: if demo {
                 DEMO_ITERATIONS

@@ -59,6 +59,8 @@ fn snapshot(id: &str, title: &str) -> SessionSnapshot {
         waits_for_folder: false,
         usage: Usage::default(),
         sources: Vec::new(),
+        raised: RaisedCaps::default(),
+        estimate: None,
     }
 }
 

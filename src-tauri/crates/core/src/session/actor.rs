@@ -3,9 +3,10 @@
 
 use super::executor::{Executor, Workplace};
 use super::folder;
-use super::input::{Back, Effect, Input, Stamped, Surroundings};
+use super::input::{Back, Effect, Input, Outcome, Stamped, Surroundings};
 use super::state::SessionState;
 use super::step::step;
+use crate::ledger::Account;
 use paddock_protocol::*;
 use paddock_store::{Durability, LogWriter, ProjectLock};
 use paddock_tools::ToolKind;
@@ -63,6 +64,9 @@ pub struct Actor {
     folder: Option<ProjectLock>,
     /// Undos under way.
     undoing: u32,
+    account: Account,
+    /// What the request on its way may cost.
+    held: Micros,
     /// What the session list was last told: whether the turn waits or has ended, and how many approvals wait.
     listed: Option<(Option<(bool, bool)>, usize)>,
 }
@@ -80,6 +84,7 @@ impl Actor {
         let kind = |name: &&str| Some(((*name).to_owned(), place.registry.get(name)?.kind()));
         let kinds = |names: Vec<&'static str>| names.iter().filter_map(kind).collect();
         let process_count = state.live.process_count;
+        let account = Account::new(place.ledger.clone(), state.id.clone());
         let actor = Actor {
             state,
             log,
@@ -101,6 +106,8 @@ impl Actor {
             failed: None,
             folder: None,
             undoing: 0,
+            account,
+            held: Micros(0),
             listed: None,
         };
         tokio::spawn(actor.run());
@@ -259,9 +266,8 @@ impl Actor {
         if matches!(input, Input::Back(Back::Undone { .. })) {
             self.undoing = self.undoing.saturating_sub(1);
         }
-        self.around.spent_today = self.place.ledger.known();
         let entropy = uuid::Uuid::now_v7().as_u128() as u32;
-        let outcome = step(&self.state, Stamped { now, entropy, input }, &self.around);
+        let outcome = self.step(Stamped { now, entropy, input });
         let changes_world = outcome.effects.iter().any(|effect| self.changes_world(effect));
         let mut refused = Ok(());
         for msg in outcome.events {
@@ -271,6 +277,7 @@ impl Actor {
             }
             self.happen(now, msg)?;
         }
+        self.hold_for_the_request();
         if changes_world && let Err(error) = self.log.sync() {
             return self.fail(&error);
         }
@@ -280,6 +287,37 @@ impl Actor {
         }
         self.release_folder();
         refused
+    }
+
+    /// The step; what the request that it sends may cost is held before another session looks at what is left of the day.
+    fn step(&mut self, stamped: Stamped) -> Outcome {
+        let (state, around, held) = (&self.state, &mut self.around, &mut self.held);
+        self.account.reckon(|spent| {
+            around.spent_today = spent;
+            let outcome = step(state, stamped, around);
+            for effect in &outcome.effects {
+                if let Effect::Sample { cost, .. } = effect {
+                    *held = *cost;
+                }
+            }
+            // What was used is held, too, until it stands in the sum of the day.
+            let paid: u64 = outcome
+                .events
+                .iter()
+                .filter_map(paid)
+                .map(|usage| usage.cost.0)
+                .sum();
+            let holds = Micros(held.0.saturating_add(paid));
+            (outcome, holds)
+        })
+    }
+
+    /// A request holds its part of the day as long as it is on its way.
+    fn hold_for_the_request(&mut self) {
+        if !self.state.live.turn.as_ref().is_some_and(|turn| turn.sampling) {
+            self.held = Micros(0);
+        }
+        self.account.hold(self.held);
     }
 
     fn changes_world(&self, effect: &Effect) -> bool {
@@ -305,8 +343,8 @@ impl Actor {
             return self.fail(&error);
         }
         super::traced::happened(&event);
-        if let EventMsg::IterationAnswered { usage, .. } | EventMsg::AttemptLost { usage, .. } = &event.msg {
-            self.place.ledger.add(usage);
+        if let Some(usage) = paid(&event.msg) {
+            self.account.paid(usage);
         }
         self.state.apply(&event);
         self.keep_summary(&event.msg);
@@ -336,6 +374,7 @@ impl Actor {
     /// The log cannot be written: nothing more may happen in this session until it is opened again.
     fn fail(&mut self, error: &paddock_store::StoreError) -> Result<(), ClientError> {
         self.executor.cancel_all();
+        self.account.hold(Micros(0));
         let error = ClientError::new(
             ErrorCode::Storage,
             format!("The session's record could not be written: {error}."),
@@ -352,6 +391,14 @@ impl Actor {
         };
         self.views.retain(|view| view.send(event.clone()).is_ok());
         Err(error)
+    }
+}
+
+/// What a request of this session has used.
+fn paid(msg: &EventMsg) -> Option<&Usage> {
+    match msg {
+        EventMsg::IterationAnswered { usage, .. } | EventMsg::AttemptLost { usage, .. } => Some(usage),
+        _ => None,
     }
 }
 

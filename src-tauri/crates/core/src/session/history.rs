@@ -5,6 +5,7 @@ use super::state::SessionState;
 use super::words;
 use paddock_protocol::*;
 use paddock_provider::{AgentPart, CallResult, Image, Message};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// `image` fetches the bytes of an attachment; one that cannot be had is left out.
@@ -57,6 +58,10 @@ impl Messages<'_> {
         }
     }
 
+    fn told(&mut self, notes: &[(Cow<'_, str>, &[Attachment])]) {
+        notes.iter().for_each(|(words, images)| self.said(words, images));
+    }
+
     fn images(&self, attachments: &[Attachment]) -> Vec<Image> {
         attachments.iter().filter_map(self.image).collect()
     }
@@ -69,8 +74,14 @@ struct Group<'a> {
     parts: Vec<(ItemId, AgentPart)>,
     stopped_text: Option<&'a str>,
     results: Vec<(ItemId, CallResult)>,
-    /// Told to the model after the results.
-    notes: Vec<String>,
+    /// Told to the model after the results: words of Paddock, and messages that no request has held.
+    notes: Vec<(Cow<'a, str>, &'a [Attachment])>,
+}
+
+impl Group<'_> {
+    fn note(&mut self, words: impl Into<String>) {
+        self.notes.push((Cow::Owned(words.into()), &[]));
+    }
 }
 
 fn turn_messages(
@@ -101,10 +112,10 @@ fn turn_messages(
                     messages_before.entry(*from).or_default().push((text, images));
                 }
                 Delivery::Steer { used_from: None } | Delivery::Note { used_from: None } => {
-                    group.notes.push(text.clone())
+                    group.notes.push((Cow::Borrowed(text), images));
                 }
             },
-            ItemKind::Call(call) if item.iteration == 0 => group.notes.push(words::workflow_call(call)),
+            ItemKind::Call(call) if item.iteration == 0 => group.note(words::workflow_call(call)),
             ItemKind::TurnSummary { report } => stopped = report.end == TurnEnd::Stopped,
             _ => add(group, item, messages),
         }
@@ -115,7 +126,7 @@ fn turn_messages(
         .next_back()
         .map_or(0, |((_, n), _)| *n);
     if let Some(group) = groups.get(&0) {
-        group.notes.iter().for_each(|note| messages.user(note));
+        messages.told(&group.notes);
     }
     for iteration in 1..=last {
         let Some(record) = state.iterations.get(&(turn, iteration)) else {
@@ -148,7 +159,7 @@ fn turn_messages(
         if record.answered && !results.is_empty() {
             messages.all.push(Message::Results { results });
         }
-        group.notes.iter().for_each(|note| messages.user(note));
+        messages.told(&group.notes);
     }
     // Meant for a request that the program did not live to send.
     for (text, images) in messages_before.range(last + 1..).flat_map(|(_, said)| said) {
@@ -181,8 +192,9 @@ fn add<'a>(group: &mut Group<'a>, item: &'a Item, messages: &Messages<'_>) {
             group.parts.push((item.id, part));
         }
         ItemKind::Call(call) if call.check.is_some() => {
-            let told = call.check.and_then(|check| words::check(call, check));
-            group.notes.extend(told);
+            if let Some(told) = call.check.and_then(|check| words::check(call, check)) {
+                group.note(told);
+            }
         }
         ItemKind::Call(call) => {
             let Some(output) = &call.output else { return };
@@ -209,21 +221,19 @@ fn add<'a>(group: &mut Group<'a>, item: &'a Item, messages: &Messages<'_>) {
         ItemKind::Malformed {
             reason, attempt, of, ..
         } if group.results.is_empty() => {
-            group
-                .notes
-                .push(words::malformed_note(reason, of.saturating_sub(*attempt)));
+            group.note(words::malformed_note(reason, of.saturating_sub(*attempt)));
         }
-        ItemKind::Guard { pattern, .. } => group.notes.push(words::guard(*pattern).to_owned()),
-        ItemKind::Undo { call, redo, files } => group.notes.push(words::undone(*redo, call, files)),
-        ItemKind::ProcessEnded { process, end } => group.notes.push(words::process_ended(process, *end)),
+        ItemKind::Guard { pattern, .. } => group.note(words::guard(*pattern)),
+        ItemKind::Undo { call, redo, files } => group.note(words::undone(*redo, call, files)),
+        ItemKind::ProcessEnded { process, end } => group.note(words::process_ended(process, *end)),
         ItemKind::Workflow {
             title,
             step,
             of,
             end: None,
             ..
-        } => group.notes.push(words::workflow_step(title, *step, *of)),
-        ItemKind::RoleChange { to, own, .. } => group.notes.push(words::role_changed(*to, own.as_deref())),
+        } => group.note(words::workflow_step(title, *step, *of)),
+        ItemKind::RoleChange { to, own, .. } => group.note(words::role_changed(*to, own.as_deref())),
         _ => {}
     }
 }

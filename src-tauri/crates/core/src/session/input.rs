@@ -34,6 +34,7 @@ pub enum Back {
         ticket: Ticket,
         answer: Answer,
         first_byte: Millis,
+        cut: Option<PromptCut>,
     },
     ModelFailed {
         ticket: Ticket,
@@ -79,6 +80,17 @@ pub enum Back {
         access: Access,
         body: Box<ApprovalBody>,
     },
+}
+
+/// The server read far less than was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptCut {
+    /// Tokens, as the server counted them.
+    pub read: u32,
+    /// Tokens, as an estimate.
+    pub sent: u32,
+    /// The server is on this machine, where the person sets its window.
+    pub local: bool,
 }
 
 /// What a sub-agent's session tells the call that started it.
@@ -184,6 +196,8 @@ pub enum Effect {
         tools: bool,
         /// Longest answer in tokens that the caps allow.
         max_output: Option<u32>,
+        /// What it may cost: held of the day's cap against other sessions as long as it is on its way.
+        cost: Micros,
     },
     CancelModel,
     /// Read the arguments and say what the call would touch.

@@ -252,6 +252,7 @@ impl SessionState {
 
     pub fn snapshot(&self, newest: usize) -> SessionSnapshot {
         let skipped = self.items.len().saturating_sub(newest);
+        let turn = self.live.turn.as_ref();
         let items = self
             .items
             .iter()
@@ -262,7 +263,7 @@ impl SessionState {
             session: self.id.clone(),
             seq: self.seq,
             config: (*self.live.config).clone(),
-            turn: self.live.turn.as_ref().map(LiveTurn::view),
+            turn: turn.map(LiveTurn::view),
             items,
             item_count: u32::try_from(self.items.len()).unwrap_or(u32::MAX),
             approvals: self.live.approvals.iter().map(|a| (**a).clone()).collect(),
@@ -274,6 +275,8 @@ impl SessionState {
             waits_for_folder: self.live.awaits_folder,
             usage: self.live.usage,
             sources: (*self.live.sources).clone(),
+            raised: self.live.raised(),
+            estimate: turn.filter(|turn| turn.sampling).and_then(|turn| turn.expected),
         }
     }
 
@@ -438,6 +441,16 @@ impl Live {
             LimitKind::DayMoney => self.raised_day = Some(allowed),
             // Of the turn alone.
             LimitKind::Iterations | LimitKind::ActiveTime | LimitKind::TurnMoney => {}
+        }
+    }
+
+    fn raised(&self) -> RaisedCaps {
+        let turn = self.turn.as_ref().and_then(|turn| turn.raised_money);
+        RaisedCaps {
+            tokens: self.raised_tokens,
+            turn: turn.map(Micros),
+            session: self.raised_money.map(Micros),
+            day: self.raised_day.map(Micros),
         }
     }
 

@@ -195,3 +195,12 @@ pub fn role_changed(to: Role, own: Option<&str>) -> String {
     let name = own.map_or_else(|| format!("{to:?}"), str::to_owned);
     format!("The user changed your role to {name}. {may}")
 }
+
+/// For the person: what gives a model a larger window. Chat Completions cannot ask for one.
+pub fn larger_window(local: bool) -> &'static str {
+    if local {
+        "Start the server with a larger context (llama.cpp: -c 32768; Ollama: OLLAMA_CONTEXT_LENGTH=32768, or PARAMETER num_ctx 32768 in a Modelfile; LM Studio: context length of the loaded model)."
+    } else {
+        "Choose a model with a larger window, or set its window in the settings to what its server gives it."
+    }
+}

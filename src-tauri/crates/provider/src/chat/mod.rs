@@ -11,6 +11,7 @@ mod request;
 
 use crate::dialect::PromptCache;
 use crate::failure::ServerWords;
+use crate::ollama;
 use crate::reading::{ToolNames, calls_in_text};
 use crate::server::{Exchanged, KeyHeader, Server};
 use crate::{Answer, AnswerPart, Finish, ModelEvent, ModelRequest, Provider, ServerConfig};
@@ -138,6 +139,10 @@ impl Provider for ChatProvider {
     }
 
     async fn models(&self) -> Result<Vec<ModelEntry>, ModelError> {
-        self.server.list().await
+        let models = self.server.list().await?;
+        if !ollama::is_ollama(self.server.id.as_str(), &self.server.origin.base_url) {
+            return Ok(models);
+        }
+        Ok(ollama::look_closer(&self.server, models).await)
     }
 }

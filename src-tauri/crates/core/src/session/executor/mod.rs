@@ -104,6 +104,7 @@ impl Executor {
                 ticket,
                 tools,
                 max_output,
+                ..
             } => self.sample(ticket, tools, max_output, state),
             Effect::CancelModel => {
                 if let Some(model) = self.model.take() {

@@ -2,13 +2,16 @@
 
 use super::{Executor, Preamble, Workplace};
 use crate::context;
-use crate::session::input::{Back, Ticket};
+use crate::session::input::{Back, PromptCut, Ticket};
 use crate::session::state::SessionState;
+use crate::session::step::tokens;
 use crate::session::traced;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use paddock_protocol::*;
-use paddock_provider::{Exchange, Image, ModelRequest, Recorder, ToolSpec};
+use paddock_provider::{
+    AgentPart, Exchange, Image, Message, ModelRequest, Recorder, ToolSpec, prompt_was_cut,
+};
 use paddock_store::{StoreError, raw};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -93,6 +96,7 @@ impl Executor {
         let local_silence = limits.local_silence;
         let choice = state.live.config.model.clone();
         let (providers, back) = (self.place.providers.clone(), self.back.clone());
+        let sent = estimated(&request);
         let span = traced::request(&self.place.session, ticket, &choice);
         let work = async move {
             let (provider, local) = providers.get(&choice.provider).await?;
@@ -108,17 +112,19 @@ impl Executor {
                     let _ = events.send(Back::ModelEvent { ticket, event });
                 })
                 .await?;
-            Ok((answer, first_byte.unwrap_or_else(|| begun.elapsed().into())))
+            let cut = cut(&answer.usage, sent, local);
+            Ok((answer, first_byte.unwrap_or_else(|| begun.elapsed().into()), cut))
         };
         let work = tokio::spawn(work.instrument(span));
         self.model = Some(work.abort_handle());
         let back = self.back.clone();
         tokio::spawn(async move {
             let message = match work.await {
-                Ok(Ok((answer, first_byte))) => Back::ModelAnswered {
+                Ok(Ok((answer, first_byte, cut))) => Back::ModelAnswered {
                     ticket,
                     answer,
                     first_byte,
+                    cut,
                 },
                 Ok(Err(error)) => Back::ModelFailed { ticket, error },
                 Err(ended) if ended.is_cancelled() => return,
@@ -152,6 +158,39 @@ impl Executor {
             }
         }))
     }
+}
+
+/// Tokens of a request's words, as an estimate. What may be left out on the way is not counted: images, and tools that are told in
+/// the text.
+fn estimated(request: &ModelRequest) -> u32 {
+    let told = |part: &AgentPart| match part {
+        AgentPart::Text { text } => text.len(),
+        AgentPart::Call { name, arguments, .. } => name.len() + arguments.len(),
+        AgentPart::Reasoning { .. } => 0,
+    };
+    let said = |message: &Message| match message {
+        Message::User { text, .. } => text.len(),
+        Message::Agent { parts } => parts.iter().map(told).sum(),
+        Message::Results { results } => results.iter().map(|result| result.text.len()).sum(),
+    };
+    let offered =
+        |tool: &ToolSpec| tool.name.len() + tool.description.len() + tool.parameters.to_string().len();
+    let tools: usize = match request.format {
+        CallFormat::Native => request.tools.iter().map(offered).sum(),
+        CallFormat::Json | CallFormat::Xml => 0,
+    };
+    let said: usize = request.messages.iter().map(said).sum();
+    tokens((request.system.len() + tools + said) as u64)
+}
+
+/// Whether the server read far less than was sent.
+fn cut(usage: &Usage, sent: u32, local: bool) -> Option<PromptCut> {
+    let read = usage
+        .input
+        .saturating_add(usage.cached)
+        .saturating_add(usage.cache_write);
+    let counted = !usage.estimated;
+    (counted && prompt_was_cut(read, sent)).then_some(PromptCut { read, sent, local })
 }
 
 fn keep_raw(place: &Workplace, ticket: Ticket, at: Timestamp, exchange: &Exchange) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 //! The model's answer: what streams, what is complete, which calls it asks for.
 
 use super::Draft;
-use crate::session::input::{Effect, Ticket};
+use crate::session::input::{Effect, PromptCut, Ticket};
 use crate::session::live_turn::LiveCall;
 use crate::session::words;
 use paddock_protocol::*;
@@ -154,7 +154,13 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn model_answered(&mut self, ticket: Ticket, answer: Answer, first_byte: Millis) {
+    pub(super) fn model_answered(
+        &mut self,
+        ticket: Ticket,
+        answer: Answer,
+        first_byte: Millis,
+        cut: Option<PromptCut>,
+    ) {
         if !self.is_current(ticket) {
             return;
         }
@@ -201,6 +207,9 @@ impl Draft<'_> {
             first_byte,
             order: if order.is_sorted() { Vec::new() } else { order },
         });
+        if let Some(cut) = cut {
+            self.note_cut_prompt(&cut);
+        }
         for call in asked {
             self.refuse_unreadable(call);
         }
@@ -210,6 +219,24 @@ impl Draft<'_> {
             self.advance();
         } else {
             self.answered_without_calls(has_text, finishing, finish);
+        }
+    }
+
+    /// Says once for a model that its server cuts prompts: the agent then works without its rules and tools.
+    fn note_cut_prompt(&mut self, cut: &PromptCut) {
+        let asked = self.live.asked.model.clone();
+        let told = self
+            .base
+            .items
+            .iter()
+            .any(|item| matches!(&item.kind, ItemKind::PromptCut { model, .. } if *model == asked));
+        if !told {
+            self.note_item(ItemKind::PromptCut {
+                model: asked,
+                read: cut.read,
+                sent: cut.sent,
+                remedy: words::larger_window(cut.local).to_owned(),
+            });
         }
     }
 

@@ -131,6 +131,14 @@ impl Draft<'_> {
         }
     }
 
+    /// What is held of the day for a request: with the longest answer where the caps bound it, else with the expected one.
+    pub(super) fn held_for(&self, expected: &Usage, longest: Option<u32>) -> Micros {
+        Micros(self.most(&Usage {
+            output: longest.unwrap_or(expected.output),
+            ..*expected
+        }))
+    }
+
     /// The caps that a request which is expected to use so much would pass.
     pub(super) fn caps_reached(&self, turn: &LiveTurn, expected: &Usage) -> Vec<LimitReached> {
         let mut reached = Vec::new();
@@ -239,7 +247,8 @@ impl Draft<'_> {
         });
     }
 
-    /// The person stops an answer that streams: nobody tells what it has used.
+    /// The person stops an answer that streams: nobody tells what it has used, so it is estimated now. An answer that was
+    /// complete at that moment and comes later is not counted a second time.
     pub(super) fn note_stopped_answer(&mut self) {
         let streamed: usize = self.live.open.iter().map(|open| open.text.len()).sum();
         if streamed == 0 {
@@ -254,6 +263,6 @@ impl Draft<'_> {
 }
 
 /// An estimate: 3.6 bytes per token, rounded up.
-fn tokens(bytes: u64) -> u32 {
+pub fn tokens(bytes: u64) -> u32 {
     u32::try_from((bytes * 5).div_ceil(18)).unwrap_or(u32::MAX)
 }

@@ -21,6 +21,7 @@ mod sub_agent;
 mod turn;
 mod workflow;
 
+pub use budget::tokens;
 pub use sub_agent::{AT_ONCE as SUB_AGENTS_AT_ONCE, PER_TURN as SUB_AGENTS_PER_TURN};
 
 use super::input::{Back, Effect, Input, Outcome, Stamped, Surroundings, Ticket, Timer};
@@ -130,7 +131,8 @@ impl Draft<'_> {
                 ticket,
                 answer,
                 first_byte,
-            } => self.model_answered(ticket, answer, first_byte),
+                cut,
+            } => self.model_answered(ticket, answer, first_byte, cut),
             Back::ModelFailed { ticket, error } => self.model_failed(ticket, error),
             Back::Prepared {
                 call,

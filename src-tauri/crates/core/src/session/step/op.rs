@@ -147,7 +147,7 @@ impl Draft<'_> {
             (
                 _,
                 TurnStatus::Paused {
-                    cause: PauseCause::Limits { .. },
+                    cause: PauseCause::Limits { .. } | PauseCause::Expensive { .. },
                 },
             ) => self.steer(message, queued),
             (_, TurnStatus::Paused { .. } | TurnStatus::Interrupted) => {

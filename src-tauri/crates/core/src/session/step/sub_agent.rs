@@ -147,15 +147,25 @@ impl Draft<'_> {
     }
 
     pub(super) fn sub_agent_reported(&mut self, id: &CallId, report: SubReport) {
-        let running = |call: &LiveCall| call.status == ItemStatus::Running && call.sub_agent.is_some();
         let Some(live) = self
             .turn()
             .and_then(|turn| turn.call(id))
-            .filter(|call| running(call))
+            .filter(|call| call.sub_agent.is_some())
             .cloned()
         else {
             return;
         };
+        if live.status != ItemStatus::Running {
+            // What it used was on its way when its call was ended. After the turn's end nobody takes it: the turn's account is
+            // closed then, and the tokens stand in the sub-agent's own session and in the sum of the day.
+            if let SubReport::Used { usage } = report {
+                self.emit(EventMsg::SubAgentUsed {
+                    call: id.clone(),
+                    usage,
+                });
+            }
+            return;
+        }
         match report {
             SubReport::Progress {
                 status,

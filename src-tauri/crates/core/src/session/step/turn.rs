@@ -272,6 +272,7 @@ impl Draft<'_> {
             ticket,
             tools: !finishing,
             max_output,
+            cost: self.held_for(&expected, max_output),
         });
     }
 
