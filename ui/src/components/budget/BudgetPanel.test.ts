@@ -2,17 +2,20 @@ import { fireEvent, render, screen } from '@testing-library/svelte'
 import { expect, test, vi } from 'vitest'
 import { App, appContext } from '$lib/app.svelte'
 import { recordedHost } from '$lib/host/fixture'
-import type { Op, SessionSnapshot } from '$lib/protocol'
+import type { Op, SessionSnapshot, Usage } from '$lib/protocol'
+import type { Raised } from '$lib/turn/budget'
+import { noUsage } from '$lib/turn/usage'
 import { answerProposal, proposesBudget } from '$lib/turn/proposal'
 import { loadFixture } from '../../fixtures'
 import BudgetPanel from './BudgetPanel.svelte'
 
 const onop = vi.fn<(op: Op) => void>()
 
-async function show(name: string): Promise<SessionSnapshot> {
+async function show(name: string, raised: Raised = {}, spent?: () => Usage): Promise<SessionSnapshot> {
   onop.mockReset()
   const app = new App(recordedHost(await loadFixture(name)))
   await app.start()
+  if (spent !== undefined) app.client.spending = () => Promise.resolve(spent())
   const snapshot = await app.client.createSession('orchard')
   const { config, usage, turn, sources } = snapshot
   render(BudgetPanel, {
@@ -21,7 +24,7 @@ async function show(name: string): Promise<SessionSnapshot> {
         usage,
         turn,
         budget: config.budget,
-        raised: {},
+        raised,
         cost: config.facts.cost,
         limits: config.limits,
       },
@@ -97,4 +100,26 @@ test('a limit is proposed once, where money is spent without one', async () => {
   expect(proposesBudget({ ...config, facts: { ...config.facts, cost: { cost: 'free' } } })).toBe(false)
   answerProposal()
   expect(proposesBudget(config)).toBe(false)
+})
+
+test('bounds that were raised hold, on tokens as on money', async () => {
+  const { config } = await show('budget', { session: 7_000_000, tokens: 3_000_000 })
+  expect(config.limits.session_tokens).toBe(1_000_000)
+  expect(text()).toContain('$0.11 of $7.00')
+  expect(text()).toContain('of 3 M tokens')
+})
+
+test('what was spent today is looked at again while the budget is open', async () => {
+  vi.useFakeTimers()
+  try {
+    let cost = 1_300_000
+    await show('budget', {}, () => ({ ...noUsage, cost }))
+    await vi.advanceTimersByTimeAsync(10)
+    expect(text()).toContain('$1.30 of $5.00')
+    cost = 1_700_000
+    await vi.advanceTimersByTimeAsync(5_100)
+    expect(text()).toContain('$1.70 of $5.00')
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -75,3 +75,18 @@ test('a queue that a stop holds is released by the person', async () => {
   await fireEvent.click(screen.getByTestId('queue-release'))
   expect(onop).toHaveBeenLastCalledWith({ op: 'release_queue' })
 })
+
+test('a message that takes images along says so, and keeps them when its words change', async () => {
+  const images = ['a', 'b'].map((id) => ({ id, name: `${id}.png`, media_type: 'image/png', bytes: 9 }))
+  render(QueueDock, { queue: { messages: [{ id: 3, text: 'first', images }], held: false }, onop })
+  const queued = screen.getByRole('listitem', { name: 'Queued with 2 images: first' })
+  expect(within(queued).getByText('2 images')).toBeTruthy()
+  await fireEvent.click(within(queued).getByRole('button', { name: 'Edit' }))
+  const field = within(queued).getByLabelText('Queued message')
+  await fireEvent.input(field, { target: { value: 'other words' } })
+  await fireEvent.click(within(queued).getByRole('button', { name: 'Save' }))
+  expect(onop).toHaveBeenLastCalledWith({
+    op: 'set_queue',
+    messages: [{ id: 3, text: 'other words', images }],
+  })
+})

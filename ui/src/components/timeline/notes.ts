@@ -7,6 +7,7 @@ import Gauge from '@lucide/svelte/icons/gauge'
 import Hourglass from '@lucide/svelte/icons/hourglass'
 import RefreshCw from '@lucide/svelte/icons/refresh-cw'
 import RotateCw from '@lucide/svelte/icons/rotate-cw'
+import Scissors from '@lucide/svelte/icons/scissors'
 import SquareTerminal from '@lucide/svelte/icons/square-terminal'
 import Undo2 from '@lucide/svelte/icons/undo-2'
 import Unplug from '@lucide/svelte/icons/unplug'
@@ -98,6 +99,12 @@ export function noteOf({ kind, started, ended }: Item, targetOf: TargetOf): Note
         words: notes.error(kind.error.message, kind.error.hint),
         icon: CircleAlert,
         details: errorDetails(kind.error),
+      }
+    case 'prompt_cut':
+      return {
+        words: notes.promptCut(kind.model.model, kind.read, kind.sent, kind.remedy),
+        icon: Scissors,
+        details: [],
       }
     case 'undo':
       return {

@@ -27,6 +27,8 @@ export interface ComposerWork {
   openWorkflow?: (name: string) => void
   /** Keeps an image for a message of the session. */
   keepImage?: (image: NewImage) => Promise<Attachment>
+  /** The bytes of a kept image in base64. */
+  imageData?: (id: string) => Promise<string>
   /** How long the model can be told to think. */
   efforts?: () => readonly Effort[]
 }
@@ -63,6 +65,15 @@ export class Composer {
     this.#work = work
     this.#text = drafts.get(session)
     this.#effort = keptEffort(session)
+    const load = work.imageData
+    if (load !== undefined && drafts.get(this.#imagesKey) !== '') {
+      void this.#openTray().then((tray) => tray?.restore(load))
+    }
+  }
+
+  /** The images of an unsent message are kept beside its text. */
+  get #imagesKey(): string {
+    return `images:${this.#session}`
   }
 
   get text(): string {
@@ -97,11 +108,16 @@ export class Composer {
 
   /** Attaches images; what deals with them is loaded with the first one. */
   async attach(files: readonly File[]): Promise<void> {
+    if (files.length > 0) await (await this.#openTray())?.add(files)
+  }
+
+  async #openTray(): Promise<ImageTray | undefined> {
     const keep = this.#work.keepImage
-    if (files.length === 0 || keep === undefined) return
+    if (keep === undefined) return undefined
     const { ImageTray: Tray } = await import('./images.svelte')
-    this.tray ??= new Tray(keep)
-    await this.tray.add(files)
+    const [drafts, key] = [this.#drafts, this.#imagesKey]
+    this.tray ??= new Tray(keep, { get: () => drafts.get(key), set: (kept) => drafts.set(key, kept) })
+    return this.tray
   }
 
   get empty(): boolean {

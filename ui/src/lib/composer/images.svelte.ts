@@ -20,16 +20,41 @@ export interface TrayImage {
   kept?: Attachment
 }
 
+/** Where the images of an unsent message are remembered. */
+export interface ImageDraft {
+  get: () => string
+  set: (kept: string) => void
+}
+
 export class ImageTray {
   images = $state.raw<readonly TrayImage[]>([])
   /** What could not be added, in words. */
   problems = $state.raw<readonly string[]>([])
   readonly busy: boolean = $derived.by(() => this.images.some(({ kept }) => kept === undefined))
   readonly #keep: (image: NewImage) => Promise<Attachment>
+  readonly #draft: ImageDraft | undefined
   #next = 1
 
-  constructor(keep: (image: NewImage) => Promise<Attachment>) {
+  constructor(keep: (image: NewImage) => Promise<Attachment>, draft?: ImageDraft) {
     this.#keep = keep
+    this.#draft = draft
+  }
+
+  /** Brings back what an unsent message held: the core still has the bytes. */
+  async restore(load: (id: string) => Promise<string>): Promise<void> {
+    const kept = remembered(this.#draft?.get() ?? '')
+    const restored = kept.map((one) => ({ key: this.#next++, name: one.name, source: '', kept: one }))
+    this.images = [...restored, ...this.images]
+    await Promise.all(
+      restored.map(async ({ key, kept: one }) => {
+        try {
+          this.#change(key, { source: `data:${one.media_type};base64,${await load(one.id)}` })
+        } catch {
+          this.remove(key)
+          this.#say(words.missing(one.name))
+        }
+      }),
+    )
   }
 
   /** What a message takes along. */
@@ -45,11 +70,18 @@ export class ImageTray {
 
   remove(key: number): void {
     this.images = this.images.filter((image) => image.key !== key)
+    this.#remember()
   }
 
   /** The message took these along. */
   sent(images: readonly Attachment[]): void {
     this.images = this.images.filter(({ kept }) => kept === undefined || !images.includes(kept))
+    this.#remember()
+  }
+
+  #remember(): void {
+    const kept = this.ready
+    this.#draft?.set(kept.length === 0 ? '' : JSON.stringify(kept))
   }
 
   async #addOne(file: File): Promise<void> {
@@ -84,6 +116,16 @@ export class ImageTray {
 
   #change(key: number, part: Partial<TrayImage>): void {
     this.images = this.images.map((image) => (image.key === key ? { ...image, ...part } : image))
+    if (part.kept !== undefined) this.#remember()
+  }
+}
+
+function remembered(stored: string): Attachment[] {
+  try {
+    const kept = JSON.parse(stored) as Attachment[]
+    return kept.filter(({ id, media_type }) => /^[0-9a-f]{64}$/u.test(id) && IMAGE_TYPES.includes(media_type))
+  } catch {
+    return []
   }
 }
 

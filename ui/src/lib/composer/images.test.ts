@@ -91,3 +91,36 @@ test('an effort is kept for its session, and not sent to a model that does not k
   efforts = ['low']
   expect(make('s1').effort).toBeUndefined()
 })
+
+test('images of an unsent message outlive the view, and what the core no longer has is said', async () => {
+  sessionStorage.clear()
+  const hash = (digit: string): string => digit.repeat(64)
+  const send = vi.fn<(text: string, mode: string, extras?: unknown) => Promise<void>>().mockResolvedValue()
+  const make = (): Composer =>
+    new Composer('s1', new Drafts(sessionStorage), {
+      send,
+      command: () => Promise.resolve(),
+      can: () => false,
+      readOnly: () => Promise.resolve(),
+      keepImage: async (image) => ({ ...(await keep(image)), id: hash(image.name.slice(0, 1)) }),
+      imageData: (id) =>
+        id === hash('b')
+          ? Promise.reject(new HostError({ code: 'not_found', message: 'Gone.' }))
+          : Promise.resolve('AAAA'),
+    })
+  const before = make()
+  await before.attach([png('a.png'), png('b.png')])
+  before.tray?.remove(before.tray.images[0]?.key ?? 0)
+  await before.attach([png('a.png')])
+  const after = make()
+  await vi.waitFor(() =>
+    expect(after.tray?.images.map(({ source }) => source)).toEqual(['data:image/png;base64,AAAA']),
+  )
+  expect(after.tray?.problems).toEqual(['b.png could not be read'])
+  after.text = 'look'
+  await after.send()
+  expect(send.mock.lastCall).toMatchObject(['look', 'next_iteration', { images: [{ id: hash('a') }] }])
+  expect(sessionStorage).toHaveLength(0)
+  await vi.dynamicImportSettled()
+  expect(make().tray).toBeUndefined()
+})

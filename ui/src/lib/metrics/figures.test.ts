@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { noUsage } from '$lib/turn/usage'
-import type { DayUsage, Usage } from '$lib/protocol'
+import type { DayUsage, SourceUsage, Usage } from '$lib/protocol'
 import { month } from '../../fixtures/metrics'
 import {
   approvalFinding,
@@ -9,7 +9,10 @@ import {
   iterationBars,
   iterationFinding,
   medianIterations,
+  costWords,
+  dayTable,
   sourceFinding,
+  sourceTable,
   spans,
   sumOf,
   toolFinding,
@@ -100,4 +103,29 @@ test('the top of an axis is round and has a round half', () => {
   expect([0, 1, 2, 3, 7, 9, 11, 34, 420, 61_000].map(niceTop)).toEqual([
     2, 2, 2, 4, 8, 10, 20, 40, 600, 80_000,
   ])
+})
+
+test('money stands beside the tokens; an unknown price is not nothing, and a sum that lacks a part says so', () => {
+  const main = (model: string, usage: Usage): SourceUsage => ({ source: 'main', model, requests: 1, usage })
+  const list = [
+    main('a/dear', { ...used(400), cost: 1_300_000 }),
+    main('b/partly', { ...used(300), cost: 20_000, unpriced: true }),
+    main('c/strange', { ...used(200), unpriced: true }),
+    main('d/own', used(100)),
+  ]
+  const at = sourceTable(list).columns.findIndex(({ label }) => label === 'Cost')
+  expect(sourceTable(list).rows.map((row) => row[at])).toEqual([
+    { raw: 1.3, shown: '$1.30' },
+    { raw: 'at least 0.02', shown: 'at least $0.02' },
+    { raw: 'unknown', shown: 'unknown' },
+    { raw: 0, shown: 'no cost' },
+  ])
+  expect(costWords({ ...month, usage: list })).toBe('at least $1.32')
+  expect(costWords({ ...month, usage: list.slice(2) })).toBe('unknown')
+  expect(costWords({ ...month, usage: list.slice(3) })).toBe('no cost')
+  const days = dayTable([
+    on('2026-03-01', 0),
+    { ...on('2026-03-02', 5), usage: { ...used(5), cost: 500_000 } },
+  ])
+  expect(days.rows.map((row) => row.at(-1)?.shown)).toEqual(['–', '$0.50'])
 })

@@ -3,7 +3,18 @@
  * here asks or draws.
  */
 import type { DayUsage, Metrics, SourceUsage, ToolMetrics, Usage } from '$lib/protocol'
-import { decided, iterations, longDay, percent, shortDay, sources, spent, tools } from '$lib/texts/metrics'
+import { money } from '$lib/format/money'
+import {
+  cost as words,
+  decided,
+  iterations,
+  longDay,
+  percent,
+  shortDay,
+  sources,
+  spent,
+  tools,
+} from '$lib/texts/metrics'
 import { tokens } from '$lib/texts/words'
 import { addUsage, inputOf as inputTokens, noUsage, tokensOf } from '$lib/turn/usage'
 import { number, shown, text, time, type Cell, type Table } from './table'
@@ -197,12 +208,34 @@ const usageColumns = [
   spent.column.output,
   spent.column.reasoning,
   spent.column.sum,
+  spent.column.cost,
 ].map((label) => ({ label, numeric: true }))
 
-const usageCells = (usage: Usage): Cell[] =>
-  [usage.input, usage.cached, usage.output, usage.reasoning, sumOf(usage)].map((value) =>
+const usageCells = (usage: Usage): Cell[] => [
+  ...[usage.input, usage.cached, usage.output, usage.reasoning, sumOf(usage)].map((value) =>
     shown(value, tokens(value)),
-  )
+  ),
+  costCell(usage),
+]
+
+const DOLLAR = 1_000_000
+
+/** Exported in dollars; a sum that lacks a part says so there, too. */
+function costCell(usage: Usage): Cell {
+  const { cost, unpriced } = usage
+  if (sumOf(usage) === 0) return shown('', words.none)
+  if (unpriced) {
+    if (cost === 0) return text(words.unknown)
+    return shown(words.atLeast(String(cost / DOLLAR)), words.atLeast(money(cost)))
+  }
+  return shown(cost / DOLLAR, cost === 0 ? words.free : money(cost))
+}
+
+/** What all turns together have cost, in words. */
+export const costWords = ({ usage }: Metrics): string => costCell(usageOf(usage)).shown
+
+export const usageOf = (list: readonly SourceUsage[]): Usage =>
+  list.reduce((sum, { usage }) => addUsage(sum, usage), noUsage)
 
 export function dayTable(days: readonly DayUsage[]): Table {
   const { spans: list, weeks } = spans(days)

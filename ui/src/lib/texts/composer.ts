@@ -77,7 +77,9 @@ export const queue = {
   held: '· held until you release them',
   release: 'Release',
   clear: 'Remove all',
-  message: (text: string): string => `Queued: ${text}`,
+  message: (text: string, images: number): string =>
+    images === 0 ? `Queued: ${text}` : `Queued with ${counted(images, 'image', 'images')}: ${text}`,
+  images: (n: number): string => counted(n, 'image', 'images'),
   keys: 'Alt+↑ and Alt+↓ move · Enter edits · Delete removes',
   edit: 'Edit',
   field: 'Queued message',

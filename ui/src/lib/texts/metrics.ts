@@ -79,6 +79,12 @@ export const cards = {
   cache: 'Input from the cache',
   cacheOf: (input: number): string => `of ${tokens(input)} tokens of input`,
   unknown: '–',
+  tokens: 'Tokens',
+  tokensOf: (input: number, output: number): string => `${tokens(input)} in · ${tokens(output)} out`,
+  cost: 'Cost',
+  perTurn: (amount: string): string => `about ${amount} per turn`,
+  noPrice: 'the price of the models is not known',
+  estimate: 'an estimate from a price list',
 } as const
 
 export const smooth = {
@@ -158,8 +164,19 @@ export const spent = {
     output: 'Output',
     reasoning: 'Reasoning',
     sum: 'Sum',
+    cost: 'Cost',
   },
   estimated: 'Partly estimated: a server did not report its tokens.',
+} as const
+
+/** What some usage has cost. A price that is not known is never nothing. */
+export const cost = {
+  none: '–',
+  free: 'no cost',
+  unknown: 'unknown',
+  atLeast: (amount: string): string => `at least ${amount}`,
+  estimate: 'Costs are estimates from a price list, not the invoice.',
+  part: '“At least”: a part was used with models whose price is not known.',
 } as const
 
 export const sources = {

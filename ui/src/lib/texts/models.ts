@@ -14,7 +14,7 @@ import type {
 import { counted, duration, tokens } from './words'
 
 /** Below this a model has no room for the tools. */
-export const LEAST_WINDOW = 16_000
+export const LEAST_WINDOW = 16_384
 
 /** What can be chosen a model for. */
 export type ModelUse = 'main' | 'small' | 'second'

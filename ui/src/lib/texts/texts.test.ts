@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import {
   changeRequest,
@@ -8,11 +9,18 @@ import {
   refusedRequest,
 } from '$lib/approvals/requests.fixture'
 import { mainButton, sentence } from './approvals'
+import { LEAST_WINDOW } from './models'
 import { stateWords } from './turn'
 import { clock, counted, day, duration, tokens, type Piece } from './words'
 
 const flat = (pieces: Piece[]): string =>
   pieces.map((piece) => (typeof piece === 'string' ? piece : piece.name)).join('')
+
+test('the least window is the one that the core tests for', () => {
+  const core = readFileSync('../src-tauri/crates/protocol/src/model.rs', 'utf8')
+  const [, number = ''] = /LEAST_WINDOW: u32 = ([\d_]+);/u.exec(core) ?? []
+  expect(Number(number.replaceAll('_', ''))).toBe(LEAST_WINDOW)
+})
 
 describe('figures', () => {
   test('plurals and separators', () => {

@@ -321,6 +321,11 @@ export const notes = {
     title: message,
     text: hint,
   }),
+  promptCut: (model: string, read: number, sent: number, remedy: string): NoteWords => ({
+    tone: 'warn',
+    title: `${model} read only ${tokens(read)} of about ${tokens(sent)} tokens`,
+    text: `Its window is probably smaller than set, and what does not fit is cut off without a word: rules and tools may be gone. ${remedy}`,
+  }),
   undo: (redo: boolean, files: number): NoteWords => ({
     tone: 'neutral',
     title: `${redo ? 'Done again' : 'Undone'}: ${counted(files, 'file', 'files')}`,

@@ -28,7 +28,7 @@ import type {
 } from '$lib/protocol'
 import { foldSession } from './session'
 import type { Raised } from '../turn/budget'
-import { foldSpending } from './spending'
+import { expectCost, foldSpending } from './spending'
 
 /** A stretch of live output of one stream. */
 export interface OutputPiece {
@@ -82,7 +82,7 @@ export interface TimelineState {
   usage: Usage
   /** The same by what it was used for. */
   sources: SourceUsage[]
-  /** Bounds on money that were raised. */
+  /** Bounds on money and tokens that were raised. */
   raised: Raised
   /** What requests were expected to cost, by iteration: those that take a good part of what is left. */
   expected: Readonly<Record<string, Micros>>
@@ -104,7 +104,7 @@ export function fromSnapshot(snapshot: SessionSnapshot): TimelineState {
   for (const item of snapshot.items) {
     if (item.ended === undefined) live.set(item.id, liveOfSnapshot(item))
   }
-  return {
+  const state: TimelineState = {
     session: snapshot.session,
     seq: snapshot.seq,
     config: snapshot.config,
@@ -123,9 +123,12 @@ export function fromSnapshot(snapshot: SessionSnapshot): TimelineState {
     waitsForFolder: snapshot.waits_for_folder,
     usage: snapshot.usage,
     sources: snapshot.sources,
-    raised: {},
+    raised: snapshot.raised,
     expected: {},
   }
+  const { turn, estimate } = snapshot
+  if (turn !== undefined) expectCost(state, turn.turn, turn.iteration, estimate)
+  return state
 }
 
 export function fold(state: TimelineState, events: readonly Event[]): Touched {
@@ -182,8 +185,8 @@ function foldOne(state: TimelineState, event: Event, touched: Touched): void {
       break
     default:
       touched.session = true
-      foldSession(state, event)
       foldSpending(state, event)
+      foldSession(state, event)
   }
 }
 

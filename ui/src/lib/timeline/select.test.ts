@@ -41,6 +41,22 @@ describe('a turn that is going', () => {
   })
 })
 
+test('reasoning that only its provider can read has no row, and is not counted as folded', () => {
+  const story = login()
+  const sealed = story.items.length
+  story.items.push({
+    ...story.items[sealed - 1]!,
+    id: sealed,
+    status: 'done',
+    ended: 1,
+    kind: { type: 'reasoning', text: '' },
+  })
+  expect(itemsOf(selectRows(story.items, none))).not.toContain(sealed)
+  const { ended: _, ...streams } = story.items[sealed]!
+  story.items[sealed] = { ...streams, status: 'running' }
+  expect(itemsOf(selectRows(story.items, none))).toContain(sealed)
+})
+
 describe('a turn that ended', () => {
   const story = login()
   finishes(story)

@@ -44,8 +44,13 @@ export interface SelectOptions {
   expected?: Readonly<Record<string, Micros>>
 }
 
-export function selectRows(items: readonly Item[], options: SelectOptions): Row[] {
+/** A block of reasoning that only its provider can read has nothing to show. */
+const hasRow = ({ kind, ended }: Item): boolean =>
+  kind.type !== 'reasoning' || ended === undefined || kind.text.trim() !== ''
+
+export function selectRows(all: readonly Item[], options: SelectOptions): Row[] {
   const rows: Row[] = []
+  const items = all.filter(hasRow)
   for (let from = 0; from < items.length;) {
     const turn = items[from]?.turn
     let to = from + 1

@@ -76,3 +76,37 @@ test('only a request that takes a good part of what is left says so', () => {
   expect(state.expected).toEqual({ '1.2': 91 })
   expect(told(begun(), asks(1, 100_000)).expected).toEqual({})
 })
+
+test('a view that begins anew knows what was raised, and what the request on its way may cost', () => {
+  const story = new Story('s', 'Spending')
+  story.you('Go')
+  const snapshot = story.snapshot({ state: 'thinking' }, { usage: noUsage })
+  const state = fromSnapshot({
+    ...snapshot,
+    config: { ...snapshot.config, budget: { ask_expensive: true, session: 1_000 } },
+    raised: { session: 5_000, tokens: 2_000_000 },
+    estimate: spent(600),
+  })
+  expect(moneyLeft(state)).toBe(5_000)
+  expect(Object.values(state.expected)).toEqual([600])
+})
+
+test('a bound that is set anew is no longer raised', () => {
+  const state = begun({ session: 1_000, turn: 400 })
+  told(
+    state,
+    { type: 'limit_changed', turn: 1, limit: 'session_money', allowed: 5_000 },
+    { type: 'limit_changed', turn: 1, limit: 'turn_money', allowed: 3_000 },
+    { type: 'limit_changed', turn: 1, limit: 'session_tokens', allowed: 2_000_000 },
+  )
+  expect(state.raised).toEqual({ session: 5_000, turn: 3_000, tokens: 2_000_000 })
+  const { config } = state
+  told(state, { type: 'session_changed', config: { ...config, title: 'Another' } })
+  expect(state.raised.session).toBe(5_000)
+  const budget = { ...config.budget, session: 2_000 }
+  told(state, { type: 'session_changed', config: { ...config, budget } })
+  expect(state.raised).toEqual({ turn: 3_000, tokens: 2_000_000 })
+  const limits = { ...config.limits, session_tokens: 500_000 }
+  told(state, { type: 'session_changed', config: { ...config, budget, limits } })
+  expect(state.raised.tokens).toBeUndefined()
+})

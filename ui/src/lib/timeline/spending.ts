@@ -1,11 +1,27 @@
 /** The part of the fold that is about tokens and money: what was used, by whom, and what a request is expected to cost. */
-import type { Event, LimitKind, Micros, SourceUsage, TurnId, Usage, UsageSource } from '$lib/protocol'
-import { boundsOf } from '$lib/turn/budget'
+import type {
+  Event,
+  LimitKind,
+  Micros,
+  SessionConfig,
+  SourceUsage,
+  TurnId,
+  Usage,
+  UsageSource,
+} from '$lib/protocol'
+import { boundsOf, type Raised } from '$lib/turn/budget'
 import { addUsage } from '$lib/turn/usage'
 import type { TimelineState } from './reduce'
 
 /** A request that is expected to cost more than this part of what is left says so. */
 const WORTH_SAYING = 0.1
+
+const RAISED: Partial<Record<LimitKind, keyof Raised>> = {
+  session_tokens: 'tokens',
+  turn_money: 'turn',
+  session_money: 'session',
+  day_money: 'day',
+}
 
 /** The name of an iteration in {@link TimelineState.expected}. */
 export const iterationKey = (turn: TurnId, iteration: number): string => `${turn}.${iteration}`
@@ -19,7 +35,10 @@ export function foldSpending(state: TimelineState, { msg }: Event): void {
       raise(state, msg.limit, msg.allowed)
       break
     case 'iteration_started':
-      expect(state, iterationKey(msg.turn, msg.iteration), msg.estimate)
+      expectCost(state, msg.turn, msg.iteration, msg.estimate)
+      break
+    case 'session_changed':
+      setAnew(state, msg.config)
       break
     case 'iteration_answered':
       count(state, msg.usage, msg.turn, 'main')
@@ -46,14 +65,30 @@ export function moneyLeft(
 }
 
 function raise(state: TimelineState, limit: LimitKind, allowed: number): void {
-  const bound = { turn_money: 'turn', session_money: 'session', day_money: 'day' }[limit as string]
+  const bound = RAISED[limit]
   if (bound !== undefined) state.raised = { ...state.raised, [bound]: allowed }
 }
 
-function expect(state: TimelineState, key: string, estimate: Usage | undefined): void {
+/** A bound that is set anew is no longer raised. The core decides by the same comparison. */
+function setAnew(state: TimelineState, { budget, limits }: SessionConfig): void {
+  const before = state.config
+  const { tokens, turn } = state.raised
+  if (JSON.stringify(budget) !== JSON.stringify(before.budget)) state.raised = { tokens, turn }
+  if (limits.session_tokens !== before.limits.session_tokens) {
+    state.raised = { ...state.raised, tokens: undefined }
+  }
+}
+
+/** Says what a request may cost, when that is a good part of what is left. */
+export function expectCost(
+  state: TimelineState,
+  turn: TurnId,
+  iteration: number,
+  estimate: Usage | undefined,
+): void {
   const left = moneyLeft(state)
   if (estimate === undefined || left === undefined || estimate.cost <= left * WORTH_SAYING) return
-  state.expected = { ...state.expected, [key]: estimate.cost }
+  state.expected = { ...state.expected, [iterationKey(turn, iteration)]: estimate.cost }
 }
 
 /** Tokens count for the session, and for the turn that used them while it is the newest one. */

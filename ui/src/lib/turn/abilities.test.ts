@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Op, Turn, TurnStatus } from '$lib/protocol'
-import { abilities, activeTime, canCommand, messageOps } from './abilities'
+import type { PauseCause, Turn, TurnStatus } from '$lib/protocol'
+import { abilities, activeTime, canCommand, messageOp } from './abilities'
 import { noUsage } from './usage'
-
-const messageOp = (...message: Parameters<typeof messageOps>): Op | undefined => messageOps(...message)[0]
 
 const paused = (cause: Extract<TurnStatus, { state: 'paused' }>['cause']): TurnStatus => ({
   state: 'paused',
@@ -45,7 +43,7 @@ test('the clock runs while the agent works and stands while it waits for the per
   expect(activeTime(turn({ state: 'thinking' }), 49_000)).toBe(10_000)
 })
 
-test('a message steers, starts, or continues, as the state wants it', () => {
+test('a message steers or starts, as the state wants it', () => {
   expect(messageOp({ state: 'thinking' }, 'hi', 'after_turn')).toEqual({
     op: 'send',
     text: 'hi',
@@ -53,14 +51,6 @@ test('a message steers, starts, or continues, as the state wants it', () => {
   })
   expect(messageOp({ state: 'completed' }, 'hi', 'when_free')).toMatchObject({ mode: 'when_free' })
   expect(messageOp(undefined, 'hi', 'after_turn')).toEqual({ op: 'send', text: 'hi', mode: 'next_iteration' })
-  expect(messageOp(paused({ cause: 'person' }), 'hi', 'next_iteration')).toEqual({
-    op: 'continue',
-    note: 'hi',
-    allow_cause: false,
-  })
-  expect(messageOp(paused({ cause: 'limits', reached: [] }), 'hi', 'next_iteration')).toMatchObject({
-    op: 'send',
-  })
 })
 
 test('commands are offered only where they do something', () => {
@@ -69,14 +59,18 @@ test('commands are offered only where they do something', () => {
   expect(canCommand('stop', undefined)).toBe(false)
 })
 
-test('images go before a paused turn is continued, and an expensive request is not sent by a message', () => {
+test('one op takes the words with images and effort along, also to a turn that is paused', () => {
   const images = [{ id: 'a', name: 'shot.png', media_type: 'image/png', bytes: 9 }]
-  expect(messageOps(paused({ cause: 'person' }), 'hi', 'next_iteration', { images, effort: 'low' })).toEqual([
-    { op: 'send', text: 'hi', mode: 'next_iteration', images, effort: 'low' },
-    { op: 'continue', allow_cause: false },
-  ])
-  const dear = paused({ cause: 'expensive', estimate: 5, left: 9 })
-  expect(messageOps(dear, 'hi', 'next_iteration')).toEqual([
-    { op: 'send', text: 'hi', mode: 'next_iteration' },
-  ])
+  const whole = { op: 'send', text: 'hi', mode: 'next_iteration', images, effort: 'low' }
+  const causes: PauseCause[] = [
+    { cause: 'person' },
+    { cause: 'expensive', estimate: 5, left: 9 },
+    { cause: 'limits', reached: [] },
+  ]
+  for (const cause of causes) {
+    expect(messageOp(paused(cause), 'hi', 'next_iteration', { images, effort: 'low' })).toEqual(whole)
+  }
+  expect(messageOp({ state: 'interrupted' }, 'hi', 'next_iteration', { images, effort: 'low' })).toEqual(
+    whole,
+  )
 })

@@ -87,19 +87,15 @@ export function messageWhilePaused(status: TurnStatus | undefined): 'continues' 
 }
 
 /**
- * The ops that deliver a message. Words for a paused turn continue it; at a limit they are kept for the moment the
- * limit is extended, because continuing alone would pause again at once. A note takes no images along: they are sent
- * first.
+ * The op that delivers a message, with all that goes along. A paused turn goes on with it; at a limit it is kept for the
+ * moment the limit is extended, because to go on would pause again at once.
  */
-export function messageOps(
+export function messageOp(
   status: TurnStatus | undefined,
   text: string,
   mode: SendMode,
   extras: MessageExtras = {},
-): Op[] {
-  const continues = messageWhilePaused(status) === 'continues'
-  if (continues && extras.images === undefined) return [{ op: 'continue', note: text, allow_cause: false }]
+): Op {
   const fits = abilities(status).working || mode === 'when_free'
-  const send: Op = { op: 'send', text, mode: fits ? mode : 'next_iteration', ...extras }
-  return continues ? [send, { op: 'continue', allow_cause: false }] : [send]
+  return { op: 'send', text, mode: fits ? mode : 'next_iteration', ...extras }
 }

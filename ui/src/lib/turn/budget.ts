@@ -12,8 +12,8 @@ const MINUTE = 60_000
 /** Bounds on money, where there are any. */
 export type Bounds = { [bound in 'turn' | 'session' | 'day']?: Micros | undefined }
 
-/** Bounds that were raised while a turn was under way. */
-export type Raised = Readonly<Bounds>
+/** Bounds that were raised while a turn was under way: money, and tokens of the session. */
+export type Raised = Readonly<Bounds & { tokens?: number | undefined }>
 
 /** The bounds that hold: one that was raised is never below the one that was set. */
 export function boundsOf(budget: Budget, raised: Raised): Bounds {
@@ -23,6 +23,10 @@ export function boundsOf(budget: Budget, raised: Raised): Bounds {
   }
   return { turn: of('turn'), session: of('session'), day: of('day') }
 }
+
+/** The bound on the session's tokens that holds; nothing without one. */
+export const tokenBound = (set: number | null, { tokens = 0 }: Raised): number | undefined =>
+  set === null ? undefined : Math.max(set, tokens)
 
 /** The budget with one bound set, or without it. */
 export function withBound(budget: Budget, bound: keyof Bounds, amount: Micros | undefined): Budget {
@@ -52,8 +56,7 @@ export interface StripBudget {
 export function stripBudget(spending: Spending): StripBudget {
   const { usage, turn, limits } = spending
   const { session, turn: ofTurn } = boundsOf(spending.budget, spending.raised)
-  const near = (used: number, of: number | undefined | null): boolean =>
-    of !== undefined && of !== null && used >= of * WARN_AT
+  const near = (used: number, of: number | undefined): boolean => of !== undefined && used >= of * WARN_AT
   const named = session === undefined && ofTurn !== undefined
   return {
     cost: costOf(named ? (turn?.usage ?? noUsage) : usage, spending.cost),
@@ -63,7 +66,7 @@ export function stripBudget(spending: Spending): StripBudget {
     warn:
       near(usage.cost, session) ||
       near(turn?.usage.cost ?? 0, ofTurn) ||
-      near(tokensOf(usage), limits.session_tokens),
+      near(tokensOf(usage), tokenBound(limits.session_tokens, spending.raised)),
   }
 }
 
