@@ -168,6 +168,7 @@ async fn context(paddock: &Paddock, project: &str, tool: &dyn Tool) -> Result<Ca
         command_time: paddock.settings().limits.command_time,
         before: Arc::new(|_, _| Ok(())),
         after: Arc::new(|_, _| Ok(())),
+        route: paddock.page_routes(),
         ..bare
     })
 }

@@ -50,7 +50,8 @@ pub use model_list::{
     read_ollama_running, read_ollama_show,
 };
 pub use network::{
-    CertificateFacts, Exceptions, Network, NetworkConfig, ProxyAddress, ProxyChoice, ProxyLogin, Route, Variables,
+    CertificateFacts, Exceptions, Network, NetworkConfig, ProxyAddress, ProxyChoice, ProxyLogin, Route,
+    Variables,
 };
 pub use ollama::is_ollama;
 pub use presets::presets;

@@ -7,6 +7,7 @@ use paddock_protocol::{
     Millis, PlanTask, SandboxSummary, UndoFact, Verb,
 };
 use paddock_sandbox::{Confinement, Gate, PathGrant, ProjectRoot, RelativePath, StateDir};
+use std::pin::Pin;
 use std::sync::Arc;
 
 /// A tool with its input type erased. Arguments are raw JSON text; they are checked against the schema here,
@@ -108,6 +109,8 @@ pub struct CallContext {
     /// Where the addresses of these hosts are as the person saw it when approving. `Unknown` when nobody saw it (a rule):
     /// then only public addresses are connected to, and those that the host itself names.
     pub shown_reach: HostReach,
+    /// How this call itself reaches a page.
+    pub route: FindRoute,
     /// Asked for each connection of a command; none: commands have no network.
     pub gate: Option<Gate>,
     pub live: LiveOutput,
@@ -153,6 +156,7 @@ impl CallContext {
             outside: Vec::new(),
             hosts: Vec::new(),
             shown_reach: HostReach::Unknown,
+            route: Arc::new(|_| Box::pin(async { Ok(WebRoute::default()) })),
             gate: None,
             live: Arc::new(|_, _| {}),
             before: Arc::new(move |_, _| nowhere()),
@@ -175,6 +179,27 @@ pub struct ChosenHunks {
     /// Places in `shown`, from 0, of what is not written.
     pub left_out: Vec<u32>,
 }
+
+/// How a page is reached, as the person set the network. The default: directly, trusting the system's certificates.
+#[derive(Clone, Default)]
+pub struct WebRoute {
+    /// Through which a page on another machine is asked for.
+    pub proxy: Option<WebProxy>,
+    /// Certificates (DER) that are trusted beside those of the system.
+    pub certificates: Vec<Vec<u8>>,
+}
+
+#[derive(Clone)]
+pub struct WebProxy {
+    /// Scheme, host and port, nothing else.
+    pub address: String,
+    /// User and password; never shown.
+    pub login: Option<(String, String)>,
+}
+
+/// Finds the way to an address. An error is a sentence with what to do: nothing may be asked then.
+pub type FindRoute =
+    Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = Result<WebRoute, String>> + Send>> + Send + Sync>;
 
 /// Takes live output for display.
 pub type LiveOutput = Arc<dyn Fn(DeltaChannel, &str) + Send + Sync>;

@@ -93,6 +93,11 @@ impl Paddock {
         &self.inner.providers
     }
 
+    /// How pages of the web are reached, for calls outside of a session.
+    pub fn page_routes(&self) -> paddock_tools::FindRoute {
+        crate::providers::page_routes(&self.inner.providers)
+    }
+
     pub fn registry(&self) -> &Registry {
         &self.inner.registry
     }

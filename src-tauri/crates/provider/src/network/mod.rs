@@ -31,10 +31,11 @@ pub(crate) use trust::Roots;
 pub(crate) use tunnel::{login_wanted, open as open_tunnel};
 pub(crate) use way::{Stream, TlsTrouble, Way, chain, peer_facts};
 
-use paddock_protocol::{ClientError, NetworkSettings, ProxySetting};
+use paddock_protocol::{ClientError, ErrorCode, NetworkSettings, ProxySetting};
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
+use url::Url;
 
 /// Time for each step of the way: the name, the socket, the proxy's answer, TLS.
 pub(crate) const LINK_LIMIT: Duration = Duration::from_secs(10);
@@ -98,6 +99,14 @@ impl NetworkConfig {
     }
 }
 
+/// The way to one address.
+#[derive(Clone, Debug)]
+pub struct Route {
+    pub proxy: Option<ProxyAddress>,
+    /// Certificates (DER) that are trusted beside those of the system.
+    pub certificates: Vec<Vec<u8>>,
+}
+
 /// Looks an environment variable up.
 pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -137,6 +146,37 @@ impl Network {
     /// What is in the extra certificate files, the one of the settings and the one of `SSL_CERT_FILE`. Reads them.
     pub async fn extra_certificates(&self) -> Result<Vec<CertificateFacts>, ClientError> {
         self.current().extra_certificates().await
+    }
+
+    /// How an address on the web is reached, for whoever asks for it by other means. Errors say why it must not be asked.
+    pub async fn route(&self, address: &str) -> Result<Route, ClientError> {
+        let way = self.current();
+        let refused =
+            |message: &str, hint: String| ClientError::new(ErrorCode::BadRequest, message).hint(hint);
+        let told = |failure: LinkFailure| match failure {
+            LinkFailure::Offline => refused(
+                "Paddock is set to stay offline, so nothing on another machine is asked for.",
+                "The person can switch it off under Settings, Network.".into(),
+            ),
+            failure => refused(&failure.says(), failure.remedy()),
+        };
+        let url = Url::parse(address).ok();
+        let target = url
+            .as_ref()
+            .and_then(|url| Target::new(url.scheme(), url.host_str()?, url.port()));
+        let target = target.ok_or_else(|| {
+            refused(
+                "The address names no host.",
+                "Write it as https://example.com/.".into(),
+            )
+        })?;
+        Ok(Route {
+            proxy: match way.choose(&target).map_err(told)? {
+                Choice::Direct(_) => None,
+                Choice::Proxy { address, .. } => Some(address),
+            },
+            certificates: way.extra_roots().await?,
+        })
     }
 
     pub(crate) fn current(&self) -> Arc<Way> {

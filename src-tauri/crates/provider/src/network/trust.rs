@@ -61,12 +61,21 @@ impl Trust {
     }
 
     pub async fn extra(&self) -> Result<Vec<CertificateFacts>, ClientError> {
+        Ok(self.read().await?.into_iter().map(|(_, facts)| facts).collect())
+    }
+
+    /// The extra certificates themselves, in DER.
+    pub async fn extra_roots(&self) -> Result<Vec<Vec<u8>>, ClientError> {
+        let list = self.read().await?.into_iter();
+        list.map(|(certificate, _)| certificate.to_der().map_err(|error| unprepared(&error)))
+            .collect()
+    }
+
+    async fn read(&self) -> Result<Vec<(Certificate, CertificateFacts)>, ClientError> {
         let files = self.files.clone();
-        let read = move || certificates(&files);
-        let list = tokio::task::spawn_blocking(read)
+        tokio::task::spawn_blocking(move || certificates(&files))
             .await
-            .map_err(|error| unprepared(&error))??;
-        Ok(list.into_iter().map(|(_, facts)| facts).collect())
+            .map_err(|error| unprepared(&error))?
     }
 
     async fn build(&self, roots: Roots) -> Result<TlsConnector, ClientError> {

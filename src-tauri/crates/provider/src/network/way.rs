@@ -49,6 +49,11 @@ impl Way {
         self.trust.extra().await
     }
 
+    /// The certificates themselves, in DER.
+    pub async fn extra_roots(&self) -> Result<Vec<Vec<u8>>, ClientError> {
+        self.trust.extra_roots().await
+    }
+
     pub fn has_extra_certificates(&self) -> bool {
         self.trust.has_files()
     }

@@ -12,7 +12,7 @@ mod request;
 mod tests;
 
 use crate::typed::{blocking, done, reading};
-use crate::{CallContext, Prepared, Tool, ToolError, ToolKind, arguments, bounds, outcome};
+use crate::{CallContext, FindRoute, Prepared, Tool, ToolError, ToolKind, arguments, bounds, outcome};
 use address::{LookUp, Target};
 use async_trait::async_trait;
 use paddock_protocol::{Access, ApprovalBody, CallOutput, HostReach, Verb};
@@ -85,19 +85,26 @@ impl FetchUrl {
     }
 
     /// What the server answered; none when it took too long.
-    async fn in_time(&self, target: &Target, shown: HostReach) -> Result<Option<Answer>, ToolError> {
-        match tokio::time::timeout(self.limit, self.fetch(target, shown)).await {
+    async fn in_time(
+        &self,
+        target: &Target,
+        shown: HostReach,
+        find: &FindRoute,
+    ) -> Result<Option<Answer>, ToolError> {
+        match tokio::time::timeout(self.limit, self.fetch(target, shown, find)).await {
             Ok(answer) => answer.map(Some),
             Err(_) => Ok(None),
         }
     }
 
-    async fn fetch(&self, target: &Target, shown: HostReach) -> Result<Answer, ToolError> {
-        let has_proxy = request::has_proxy(&target.url);
+    /// The way is found before the name is looked up: where nothing may be asked, nobody hears of the name.
+    async fn fetch(&self, target: &Target, shown: HostReach, find: &FindRoute) -> Result<Answer, ToolError> {
+        let route = find(target.url.to_string()).await.map_err(ToolError::Model)?;
+        let has_proxy = route.proxy.is_some();
         let found = target.look_up(&self.look_up, LOOK_UP_LIMIT, has_proxy).await?;
         self.remember(target, found.reach);
         target.permit(&found, shown)?;
-        request::get(target, found, MAX_BODY).await
+        request::get(target, found, route, MAX_BODY).await
     }
 }
 
@@ -145,7 +152,7 @@ impl Tool for FetchUrl {
                 target.host
             )));
         }
-        match self.in_time(&target, cx.shown_reach).await? {
+        match self.in_time(&target, cx.shown_reach, &cx.route).await? {
             Some(answer) => report(answer, &target, cx).await,
             None => Ok(CallOutput {
                 ok: false,

@@ -2,12 +2,12 @@
 //! never more than was asked to be read.
 
 use super::address::{Addresses, Target};
-use crate::{ToolError, bounds};
+use crate::{ToolError, WebProxy, WebRoute, bounds};
 use paddock_protocol::HostReach;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION,
 };
-use reqwest::{Client, Response, Url};
+use reqwest::{Certificate, Client, Proxy, Response, Url};
 use std::error::Error;
 use std::time::Duration;
 
@@ -28,8 +28,13 @@ pub(super) struct Answer {
 }
 
 /// Fetches from exactly these addresses, at most so many bytes of the body.
-pub(super) async fn get(target: &Target, at: Addresses, max_bytes: usize) -> Result<Answer, ToolError> {
-    let client = client(target, at).await?;
+pub(super) async fn get(
+    target: &Target,
+    at: Addresses,
+    route: WebRoute,
+    max_bytes: usize,
+) -> Result<Answer, ToolError> {
+    let client = client(target, at, route).await?;
     let mut url = target.url.clone();
     for _ in 0..=MAX_REDIRECTS {
         let answer = client
@@ -50,18 +55,9 @@ pub(super) async fn get(target: &Target, at: Addresses, max_bytes: usize) -> Res
     )))
 }
 
-/// Whether the environment names a proxy for an address.
-pub(super) fn has_proxy(url: &Url) -> bool {
-    let uri = url.as_str().parse::<http::Uri>();
-    uri.is_ok_and(|uri| {
-        let proxies = hyper_util::client::proxy::matcher::Matcher::from_env();
-        proxies.intercept(&uri).is_some()
-    })
-}
-
 /// A client that knows only these addresses for the host. Building one reads the trust store of the system, which takes
 /// tens of milliseconds: off the async thread.
-async fn client(target: &Target, at: Addresses) -> Result<Client, ToolError> {
+async fn client(target: &Target, at: Addresses, route: WebRoute) -> Result<Client, ToolError> {
     let host = target.url.host_str().unwrap_or_default().to_owned();
     let work = move || {
         let mut builder = Client::builder()
@@ -69,10 +65,15 @@ async fn client(target: &Target, at: Addresses) -> Result<Client, ToolError> {
             .connect_timeout(CONNECT_LIMIT)
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
-            .tcp_nodelay(true);
-        // A proxy would look the name up once more, and would not reach what is near to this machine.
-        if !matches!(at.reach, HostReach::Public | HostReach::Unknown) {
-            builder = builder.no_proxy();
+            .tcp_nodelay(true)
+            .no_proxy();
+        // It would look the name up once more, and would not reach what is near to this machine.
+        let is_far = matches!(at.reach, HostReach::Public | HostReach::Unknown);
+        if let Some(proxy) = route.proxy.filter(|_| is_far) {
+            builder = builder.proxy(proxy_of(&proxy)?);
+        }
+        for certificate in &route.certificates {
+            builder = builder.add_root_certificate(Certificate::from_der(certificate)?);
         }
         if !at.all.is_empty() {
             builder = builder.resolve_to_addrs(&host, &at.all);
@@ -82,6 +83,14 @@ async fn client(target: &Target, at: Addresses) -> Result<Client, ToolError> {
     let built = tokio::task::spawn_blocking(work).await;
     built.ok().and_then(Result::ok).ok_or_else(|| {
         model("The certificates of this system could not be read, so nothing was fetched.".to_owned())
+    })
+}
+
+fn proxy_of(proxy: &WebProxy) -> reqwest::Result<Proxy> {
+    let made = Proxy::all(&proxy.address)?;
+    Ok(match &proxy.login {
+        Some((user, password)) => made.basic_auth(user, password),
+        None => made,
     })
 }
 

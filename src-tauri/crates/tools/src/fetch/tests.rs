@@ -1,6 +1,7 @@
 //! Fetches from real servers on this machine, with names that lead where a test says.
 
 use super::*;
+use crate::{WebProxy, WebRoute};
 use address::Addresses;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -70,10 +71,14 @@ fn here() -> (LookUp, Arc<AtomicUsize>) {
     (look_up, looked_up)
 }
 
+fn directly() -> FindRoute {
+    Arc::new(|_| Box::pin(async { Ok(WebRoute::default()) }))
+}
+
 async fn fetched(url: &str) -> Result<Answer, ToolError> {
     let target = Target::parse(url)?;
     FetchUrl::looking_up(here().0)
-        .fetch(&target, HostReach::Loopback)
+        .fetch(&target, HostReach::Loopback, &directly())
         .await
 }
 
@@ -111,7 +116,10 @@ async fn redirects_stay_on_the_server_that_was_allowed() {
     let (look_up, looked_up) = here();
     let tool = FetchUrl::looking_up(look_up);
     let target = Target::parse(&format!("{base}/start")).unwrap();
-    let answer = tool.fetch(&target, HostReach::Loopback).await.unwrap();
+    let answer = tool
+        .fetch(&target, HostReach::Loopback, &directly())
+        .await
+        .unwrap();
     assert_eq!((answer.body.as_slice(), answer.status), (&b"arrived"[..], 200));
     assert_eq!(answer.url.path(), "/next/last");
     assert_eq!(
@@ -153,7 +161,11 @@ async fn a_name_that_leads_elsewhere_than_was_known_is_refused() {
     let target = Target::parse(&format!("http://rebound.test:{port}/")).unwrap();
     assert_eq!(tool.reach_before(&target), HostReach::Unknown);
     for shown in [HostReach::Unknown, HostReach::Public, HostReach::Private] {
-        let text = tool.fetch(&target, shown).await.unwrap_err().to_string();
+        let text = tool
+            .fetch(&target, shown, &directly())
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(
             text.contains("this machine itself") && text.contains("nothing was fetched"),
             "{text}"
@@ -165,13 +177,20 @@ async fn a_name_that_leads_elsewhere_than_was_known_is_refused() {
         HostReach::Loopback,
         "the next question says it"
     );
-    let answer = tool.fetch(&target, HostReach::Loopback).await.unwrap();
+    let answer = tool
+        .fetch(&target, HostReach::Loopback, &directly())
+        .await
+        .unwrap();
     assert_eq!(answer.body, b"here");
     // An address that is written out says itself where it leads.
     let literal = Target::parse(&format!("http://127.0.0.1:{port}/")).unwrap();
-    assert!(tool.fetch(&literal, HostReach::Unknown).await.is_ok());
+    assert!(
+        tool.fetch(&literal, HostReach::Unknown, &directly())
+            .await
+            .is_ok()
+    );
     let local = Target::parse(&format!("http://LOCALHOST:{port}/")).unwrap();
-    assert!(tool.fetch(&local, HostReach::Unknown).await.is_ok());
+    assert!(tool.fetch(&local, HostReach::Unknown, &directly()).await.is_ok());
 }
 
 #[tokio::test]
@@ -335,7 +354,7 @@ async fn a_server_that_trickles_is_left() {
     tool.limit = Duration::from_millis(400);
     let target = Target::parse(&format!("http://name.test:{port}/slow")).unwrap();
     assert!(
-        tool.in_time(&target, HostReach::Loopback)
+        tool.in_time(&target, HostReach::Loopback, &directly())
             .await
             .unwrap()
             .is_none()
@@ -356,4 +375,77 @@ fn a_redirect_never_leaves_protection() {
     assert!(to("http://a.test:8080/x", "https://a.test/x").is_err());
     assert!(to("https://a.test/", "https://A.test:443/y").unwrap().is_some());
     assert!(to("https://a.test/", "https://b.a.test/").is_err());
+}
+
+/// A proxy that answers itself; the heads that it got.
+fn proxy() -> (WebProxy, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind((HERE, 0)).unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&heads);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut head = Vec::new();
+            let mut byte = [0];
+            while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|read| read == 1) {
+                head.push(byte[0]);
+            }
+            seen.lock()
+                .unwrap()
+                .push(String::from_utf8(head).unwrap().to_lowercase());
+            ok(&mut stream, "text/plain", b"by the proxy");
+        }
+    });
+    let login = Some(("anna".to_owned(), "geheim".to_owned()));
+    (WebProxy { address, login }, heads)
+}
+
+#[tokio::test]
+async fn a_page_goes_through_the_proxy_of_the_settings_and_what_is_near_does_not() {
+    let (proxy, heads) = proxy();
+    let find: FindRoute = Arc::new(move |_| {
+        let proxy = Some(proxy.clone());
+        Box::pin(async {
+            Ok(WebRoute {
+                proxy,
+                ..WebRoute::default()
+            })
+        })
+    });
+    // Only the proxy knows this name.
+    let unknown: LookUp = Arc::new(|_| Err(std::io::ErrorKind::NotFound.into()));
+    let tool = FetchUrl::looking_up(unknown);
+    let far = Target::parse("http://far.test/page").unwrap();
+    let answer = tool.fetch(&far, HostReach::Unknown, &find).await.unwrap();
+    assert_eq!(answer.body, b"by the proxy");
+    let head = heads.lock().unwrap().remove(0);
+    assert!(head.starts_with("get http://far.test/page http/1.1"), "{head}");
+    assert!(
+        head.contains("proxy-authorization: basic yw5uytpnzwhlaw0="),
+        "{head}"
+    );
+
+    let (port, requests) = server(|_, stream| ok(stream, "text/plain", b"near"));
+    let near = Target::parse(&format!("http://name.test:{port}/")).unwrap();
+    let tool = FetchUrl::looking_up(here().0);
+    let answer = tool.fetch(&near, HostReach::Loopback, &find).await.unwrap();
+    assert_eq!(
+        (answer.body.as_slice(), requests.load(Ordering::SeqCst)),
+        (&b"near"[..], 1)
+    );
+    assert!(heads.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn where_nothing_may_be_asked_no_name_is_looked_up() {
+    let (look_up, looked_up) = here();
+    let find: FindRoute = Arc::new(|_| Box::pin(async { Err("Paddock is set to stay offline.".to_owned()) }));
+    let target = Target::parse("http://name.test/").unwrap();
+    let refused = FetchUrl::looking_up(look_up)
+        .fetch(&target, HostReach::Loopback, &find)
+        .await
+        .unwrap_err();
+    assert_eq!(refused.to_string(), "Paddock is set to stay offline.");
+    assert_eq!(looked_up.load(Ordering::SeqCst), 0);
 }

@@ -1,6 +1,7 @@
 //! The calls of the model: what each may use, and how it runs and ends.
 
 use super::{Executor, Granted, Workplace};
+use crate::providers::page_routes;
 use crate::secrets::Secrets;
 use crate::session::gate::{CallGate, OpenGate};
 use crate::session::input::{Back, CallFailure, CallPlan};
@@ -58,6 +59,7 @@ impl Executor {
             outside: Vec::new(),
             hosts: Vec::new(),
             shown_reach: HostReach::Unknown,
+            route: page_routes(&place.providers),
             gate: None,
             live: Arc::new(|_, _| {}),
             before: Arc::new(move |path, content| {
