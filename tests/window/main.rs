@@ -5,6 +5,7 @@ mod demo;
 mod fence;
 mod first_window;
 mod keys;
+mod left_out;
 mod models;
 mod notifications;
 mod steadiness;

@@ -261,7 +261,7 @@ export const approvals = {
   edited: 'Edited by you',
   sending: 'Sending…',
   writeSome: (n: number, of: number): string =>
-    n === 0 ? 'Nothing to write' : `Write ${n} of ${of} changes`,
+    n === 0 ? 'Nothing left – reject instead' : `Write ${n} of ${of} changes`,
   refused: 'The decision did not count',
   waitingMore: (n: number): string => counted(n, 'more waits', 'more wait'),
 
