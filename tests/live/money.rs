@@ -147,3 +147,36 @@ async fn a_view_that_begins_anew_knows_what_was_raised_and_what_is_on_its_way() 
     let raised = work.snapshot().await.raised;
     assert_eq!((raised.session, raised.tokens), (None, Some(3_000_000)));
 }
+
+#[tokio::test]
+async fn a_message_does_not_agree_to_an_expensive_request() {
+    let server = ModelServer::scripted(vec![text("Hello.")]).unwrap();
+    let bed = Bed::new(&[("main", &server)]);
+    priced(&bed, 100).await;
+    let budget = Budget {
+        session: Some(Micros(800_000)),
+        ..Budget::default()
+    };
+    let mut work = bed.session(dear(budget)).await;
+    work.say("Hello").await;
+    assert!(matches!(paused(&mut work).await, PauseCause::Expensive { .. }));
+    work.say("And be brief.").await;
+    let status = work.snapshot().await.turn.unwrap().status;
+    assert!(
+        matches!(
+            status,
+            TurnStatus::Paused {
+                cause: PauseCause::Expensive { .. }
+            }
+        ),
+        "{status:?}"
+    );
+    assert_eq!(server.received().len(), 0);
+    work.submit(Op::Continue {
+        note: None,
+        allow_cause: false,
+    })
+    .await;
+    work.status(TurnStatus::Completed).await;
+    assert!(server.received()[0].body.contains("And be brief."));
+}

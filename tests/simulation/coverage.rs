@@ -268,6 +268,7 @@ fn effect_name(value: &Effect) -> &'static str {
 const BRANCHES: &[&str] = &[
     "money: a large request that was agreed to",
     "money: an answer is bounded",
+    "money: tokens of a sub-agent whose call had ended",
     "ask: allowed by the person",
     "ask: refused by the person",
     "ask: allowed by a rule at once",

@@ -418,12 +418,16 @@ impl Checks {
         }
     }
 
-    fn used_by_sub_agent(&self, call: &CallId, usage: &Usage) {
+    fn used_by_sub_agent(&mut self, call: &CallId, usage: &Usage) {
         let Some(step) = &self.step else { return };
         let told = matches!(
             &step.input,
             Input::Back(Back::SubAgent { call: of, report: SubReport::Used { usage: told } }) if of == call && told == usage
         );
         assert!(told, "tokens of a sub-agent that nobody reported");
+        let ended = self.items.iter().rev().any(|item| {
+            matches!(&item.kind, ItemKind::Call(of) if of.call == *call) && item.status.is_final()
+        });
+        self.see_if(ended, "money: tokens of a sub-agent whose call had ended");
     }
 }

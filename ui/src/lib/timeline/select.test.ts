@@ -41,20 +41,14 @@ describe('a turn that is going', () => {
   })
 })
 
-test('reasoning that only its provider can read has no row, and is not counted as folded', () => {
-  const story = login()
-  const sealed = story.items.length
-  story.items.push({
-    ...story.items[sealed - 1]!,
-    id: sealed,
-    status: 'done',
-    ended: 1,
-    kind: { type: 'reasoning', text: '' },
-  })
-  expect(itemsOf(selectRows(story.items, none))).not.toContain(sealed)
-  const { ended: _, ...streams } = story.items[sealed]!
-  story.items[sealed] = { ...streams, status: 'running' }
-  expect(itemsOf(selectRows(story.items, none))).toContain(sealed)
+test('reasoning that only its provider can read has no row once it has ended', () => {
+  const story = new Story('s', 'Sealed')
+  story.you('Go')
+  story.next()
+  story.add({ type: 'reasoning', text: '' })
+  expect(itemsOf(selectRows(story.items, none))).toEqual([0])
+  story.add({ type: 'reasoning', text: '' }, 0, 'running')
+  expect(itemsOf(selectRows(story.items, none))).toEqual([0, 2])
 })
 
 describe('a turn that ended', () => {

@@ -237,3 +237,65 @@ fn add<'a>(group: &mut Group<'a>, item: &'a Item, messages: &Messages<'_>) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_message_that_no_request_held_goes_to_the_model_with_its_images() {
+        let config = serde_json::from_value(serde_json::json!({
+            "project": "/p", "title": "", "model": crate::demo_model(), "role": Role::Act,
+            "autonomy": Autonomy::default(), "limits": Limits::default(),
+        }));
+        let mut state = SessionState::new(SessionId::new("s"), config.unwrap());
+        let shot = Attachment {
+            id: "a".into(),
+            name: "shot.png".into(),
+            media_type: "image/png".into(),
+            bytes: 9,
+        };
+        let said = [
+            ("Begin.", Delivery::Start, Vec::new()),
+            ("Look at this.", Delivery::Steer { used_from: None }, vec![shot]),
+        ];
+        for (number, (text, delivery, images)) in (0..).zip(said) {
+            state.items.push(Arc::new(Item {
+                id: ItemId(number),
+                turn: TurnId(1),
+                iteration: number,
+                started: Timestamp(0),
+                ended: None,
+                status: ItemStatus::Done,
+                kind: ItemKind::UserMessage {
+                    text: text.into(),
+                    delivery,
+                    images,
+                    effort: None,
+                    queued: None,
+                },
+            }));
+        }
+        let record = super::super::state::IterationRecord {
+            limit: 25,
+            finishing: false,
+            answered: true,
+            order: Vec::new(),
+        };
+        state.iterations.insert((TurnId(1), 1), record);
+        let image = |of: &Attachment| {
+            Some(Image {
+                media_type: of.media_type.clone(),
+                data: "AAAA".into(),
+                name: of.name.clone(),
+            })
+        };
+        let messages = history(&state, &image);
+        let Some(Message::User { text, images }) = messages.last() else {
+            panic!("{messages:?}");
+        };
+        assert!(text.ends_with("Look at this."), "{text}");
+        assert_eq!(images.len(), 1);
+    }
+}
