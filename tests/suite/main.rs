@@ -11,9 +11,11 @@ mod aimock;
 mod bad_days;
 mod chat;
 mod dice;
+mod images;
 #[cfg(unix)]
 mod inputs;
 #[cfg(unix)]
 mod kill;
 mod mocks;
+mod models;
 mod second_opinion;

@@ -77,6 +77,25 @@ pub const PROJECT: Flag = flag(
     "the folder to work in (default: the current one)",
 );
 
+pub const BASE_URL: Flag = flag(
+    "--base-url",
+    "URL",
+    "a model server, for example http://127.0.0.1:11434/v1",
+);
+
+pub const PROTOCOL: Flag = choice(
+    "--protocol",
+    "P",
+    &["chat", "responses", "anthropic", "gemini"],
+    "what the server at --base-url speaks (default: chat, as OpenAI-compatible servers do)",
+);
+
+pub const KEY_ENV: Flag = flag(
+    "--key-env",
+    "VAR",
+    "the environment variable that holds the provider's key",
+);
+
 pub const RUN: Command = Command {
     words: &["run"],
     about: "Give the agent a task and watch it work",
@@ -88,23 +107,10 @@ pub const RUN: Command = Command {
             "P",
             "a configured provider, or `demo` (scripted; without --project on a fresh sample project)",
         ),
-        flag(
-            "--base-url",
-            "URL",
-            "a model server, for example http://127.0.0.1:11434/v1",
-        ),
-        choice(
-            "--protocol",
-            "P",
-            &["chat", "responses", "anthropic", "gemini"],
-            "what the server at --base-url speaks (default: chat, as OpenAI-compatible servers do)",
-        ),
+        BASE_URL,
+        PROTOCOL,
         flag("--model", "M", "the model's name as its server knows it"),
-        flag(
-            "--key-env",
-            "VAR",
-            "the environment variable that holds the provider's key",
-        ),
+        KEY_ENV,
         choice(
             "--approve",
             "A",
@@ -233,6 +239,8 @@ pub const COMMANDS: &[&Command] = &[
     &TOOL_LIST,
     &TOOL_CALL,
     &SESSIONS,
+    &crate::models::TEST,
+    &crate::models::LIST,
     &crate::metrics::METRICS,
     &crate::doctor::DOCTOR,
     &crate::audit::EXPORT,

@@ -10,6 +10,7 @@ mod failure;
 mod home;
 mod jsonl;
 mod metrics;
+mod models;
 mod output;
 mod run;
 mod sandbox;
@@ -80,6 +81,8 @@ fn begin() -> Result<u8, Failure> {
             words if words == TOOL_CALL.words => tool::call(&arguments).await,
             words if words == SESSIONS.words => sessions::list(&arguments),
             words if words == metrics::METRICS.words => metrics::show(&arguments),
+            words if words == models::LIST.words => models::list(&arguments).await,
+            words if words == models::TEST.words => models::test(&arguments).await,
             words if words == doctor::DOCTOR.words => doctor::show(&arguments).await,
             words if words == audit::EXPORT.words => audit::export(&arguments),
             words if words == commands::LIST.words => workflow::list(&arguments).await,

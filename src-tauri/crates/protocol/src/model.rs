@@ -252,6 +252,22 @@ pub struct Attachment {
     pub bytes: u32,
 }
 
+impl Attachment {
+    /// The largest image that models take, in bytes.
+    pub const LARGEST: usize = 5 * 1024 * 1024;
+
+    /// What kind of image the bytes are, by their beginning; `None` for anything that models do not take.
+    pub fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
+        match bytes {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+            [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+            _ => None,
+        }
+    }
+}
+
 /// The way from this machine to model servers. Servers on this machine are never reached through a proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(ts_rs::TS), ts(export))]

@@ -3,9 +3,6 @@
 use crate::{Home, StoreError, disk};
 use paddock_protocol::{Attachment, SessionId};
 
-/// Largest image in bytes.
-pub const LARGEST: usize = 5 * 1024 * 1024;
-
 /// Keeps an image of the session. The log names it, so it is on the disk when this returns.
 pub fn keep(
     home: &Home,
@@ -31,17 +28,6 @@ pub fn read(home: &Home, session: &SessionId, id: &str) -> Result<Vec<u8>, Store
     })
 }
 
-/// What kind of image the bytes are, by their beginning; `None` for anything that models do not take.
-pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,13 +47,5 @@ mod tests {
         for id in ["00", "../lock", "../../settings.json", ""] {
             assert!(read(&home, &session, id).is_err(), "{id}");
         }
-    }
-
-    #[test]
-    fn the_kind_is_told_by_the_bytes() {
-        assert_eq!(media_type(b"\x89PNG\r\n\x1a\n"), Some("image/png"));
-        assert_eq!(media_type(b"RIFF\0\0\0\0WEBPVP8 "), Some("image/webp"));
-        assert_eq!(media_type(b"<svg>"), None);
-        assert_eq!(media_type(b""), None);
     }
 }

@@ -3,8 +3,8 @@
 use crate::Processes;
 use async_trait::async_trait;
 use paddock_protocol::{
-    Access, ApprovalBody, CallId, CallOutput, DeltaChannel, FileBase, FileVersion, HostReach, Hunk, Limits,
-    Millis, PlanTask, SandboxSummary, UndoFact, Verb,
+    Access, ApprovalBody, Attachment, CallId, CallOutput, DeltaChannel, FileBase, FileVersion, HostReach,
+    Hunk, Limits, Millis, PlanTask, SandboxSummary, UndoFact, Verb,
 };
 use paddock_sandbox::{Confinement, Gate, PathGrant, ProjectRoot, RelativePath, StateDir};
 use std::pin::Pin;
@@ -125,6 +125,8 @@ pub struct CallContext {
     /// The model is a small one: it may not lose most of a file by writing it anew, a search that finds nothing goes by words, and
     /// what is read has no line numbers, which it would copy.
     pub careful: bool,
+    /// Takes an image that the model is to see.
+    pub show_image: ShowImage,
     /// The background processes of the session.
     pub processes: Processes,
     /// Told (`notify_one`) when the person lets the running command of this call go on in the background: the command is
@@ -166,6 +168,7 @@ impl CallContext {
             knows: Arc::new(|_| true),
             key_lines: Arc::new(|_| Vec::new()),
             careful: false,
+            show_image: Arc::new(|_, _, _| Ok(None)),
             processes: Processes::new(Arc::new(|_| {}), 0),
             to_background: Arc::default(),
         }
@@ -200,6 +203,9 @@ pub struct WebProxy {
 /// Finds the way to an address. An error is a sentence with what to do: nothing may be asked then.
 pub type FindRoute =
     Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = Result<WebRoute, String>> + Send>> + Send + Sync>;
+
+/// Keeps an image for the model: its name, its kind as `image/png`, its bytes. `None`: the model is known not to see.
+pub type ShowImage = Arc<dyn Fn(&str, &str, &[u8]) -> std::io::Result<Option<Attachment>> + Send + Sync>;
 
 /// Takes live output for display.
 pub type LiveOutput = Arc<dyn Fn(DeltaChannel, &str) + Send + Sync>;

@@ -1,9 +1,9 @@
-//! The text of a file, with line numbers.
+//! The text of a file, with line numbers; an image is shown to a model that sees.
 
 use crate::text::{Encoding, LineEnd, Text, binary_kind};
 use crate::typed::{Stop, TypedTool, done, reading};
 use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, place};
-use paddock_protocol::{CallOutput, OutputFacts, Verb};
+use paddock_protocol::{Attachment, CallOutput, OutputFacts, Verb};
 use paddock_sandbox::PathError;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -54,6 +54,9 @@ impl TypedTool for ReadFile {
             },
             other => place.failure(other),
         })?;
+        if let Some(media_type) = Attachment::media_type_of(&bytes) {
+            return image(&path, media_type, &bytes, cx);
+        }
         let Some(text) = Text::decode(&bytes) else {
             let (kind, size) = (binary_kind(&bytes), bounds::size(bytes.len() as u64));
             return Err(ToolError::Model(format!(
@@ -66,6 +69,32 @@ impl TypedTool for ReadFile {
             output.text.insert_str(0, &notes);
         }
         Ok(output)
+    }
+}
+
+fn image(path: &str, media_type: &str, bytes: &[u8], cx: &CallContext) -> Result<CallOutput, ToolError> {
+    let kind = media_type.trim_start_matches("image/").to_uppercase();
+    let what = format!(
+        "`{path}` is a {kind} image ({})",
+        bounds::size(bytes.len() as u64)
+    );
+    if bytes.len() > Attachment::LARGEST {
+        return Err(ToolError::Model(format!(
+            "{what}; models take images up to 5 MB. Make a smaller copy with a command and read that."
+        )));
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match (cx.show_image)(name, media_type, bytes) {
+        Ok(Some(shown)) => Ok(CallOutput {
+            images: vec![shown],
+            ..done(format!("{what}. It is shown to you."))
+        }),
+        Ok(None) => Err(ToolError::Model(format!(
+            "{what}. You do not see images; a command may tell its size, or what text is in it."
+        ))),
+        Err(error) => Err(ToolError::Model(format!(
+            "{what}; it could not be kept to be shown: {error}."
+        ))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `paddock run`: one turn of a session from a task to its end, and the exit code for it.
 
 mod answers;
-mod model;
+pub mod model;
 mod prompt;
 mod turn;
 mod wish;

@@ -19,8 +19,48 @@ pub fn choose(arguments: &Arguments, paddock: &Paddock) -> Result<Option<ModelCh
         }
         return Ok(Some(demo_model()));
     }
-    let mut configured = settings.providers.clone();
-    let id = match (base_url, provider) {
+    let id = match server(arguments, paddock)? {
+        Some(id) => id,
+        None => {
+            let Some(chosen) = settings.model else {
+                let orphan = ["--model", "--key-env"]
+                    .into_iter()
+                    .find(|flag| arguments.has(flag));
+                return match orphan {
+                    Some(flag) => Err(Failure::usage(format!(
+                        "{flag} needs to know the server. Give --base-url or --provider too."
+                    ))),
+                    None => Ok(None),
+                };
+            };
+            if !arguments.has("--model") && !arguments.has("--key-env") {
+                return Ok(Some(chosen).filter(|_| !arguments.has("--resume")));
+            }
+            take_key(arguments, paddock, &chosen.provider)?;
+            chosen.provider
+        }
+    };
+    let of_settings = paddock.settings().model.filter(|chosen| chosen.provider == id);
+    let model = match arguments.value("--model").map(str::trim) {
+        Some("") => return Err(Failure::usage("--model is empty. Name the model.")),
+        Some(model) => model.to_owned(),
+        None => match of_settings {
+            Some(chosen) => chosen.model,
+            None => {
+                return Err(Failure::usage(format!(
+                    "Which model of {id}? Name it with --model."
+                )));
+            }
+        },
+    };
+    Ok(Some(ModelChoice { provider: id, model }))
+}
+
+/// The server that --provider and --base-url name, known to the core from now on, with the key of --key-env; nothing when they name
+/// none.
+pub fn server(arguments: &Arguments, paddock: &Paddock) -> Result<Option<ProviderId>, Failure> {
+    let mut configured = paddock.settings().providers;
+    let id = match (arguments.value("--base-url"), arguments.value("--provider")) {
         (Some(url), name) => {
             let config = unconfigured(url, name, arguments)?;
             let id = config.id.clone();
@@ -41,39 +81,10 @@ pub fn choose(arguments: &Arguments, paddock: &Paddock) -> Result<Option<ModelCh
             };
             known.id.clone()
         }
-        (None, None) => {
-            let Some(chosen) = settings.model else {
-                let orphan = ["--model", "--key-env"]
-                    .into_iter()
-                    .find(|flag| arguments.has(flag));
-                return match orphan {
-                    Some(flag) => Err(Failure::usage(format!(
-                        "{flag} needs to know the server. Give --base-url or --provider too."
-                    ))),
-                    None => Ok(None),
-                };
-            };
-            if !arguments.has("--model") && !arguments.has("--key-env") {
-                return Ok(Some(chosen).filter(|_| !arguments.has("--resume")));
-            }
-            chosen.provider
-        }
+        (None, None) => return Ok(None),
     };
     take_key(arguments, paddock, &id)?;
-    let of_settings = paddock.settings().model.filter(|chosen| chosen.provider == id);
-    let model = match arguments.value("--model").map(str::trim) {
-        Some("") => return Err(Failure::usage("--model is empty. Name the model.")),
-        Some(model) => model.to_owned(),
-        None => match of_settings {
-            Some(chosen) => chosen.model,
-            None => {
-                return Err(Failure::usage(format!(
-                    "Which model of {id}? Name it with --model."
-                )));
-            }
-        },
-    };
-    Ok(Some(ModelChoice { provider: id, model }))
+    Ok(Some(id))
 }
 
 fn unconfigured(url: &str, name: Option<&str>, arguments: &Arguments) -> Result<ProviderConfig, Failure> {

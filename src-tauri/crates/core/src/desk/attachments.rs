@@ -22,14 +22,14 @@ impl Paddock {
                 "Add it again.",
             )
         })?;
-        if bytes.len() > attachments::LARGEST {
+        if bytes.len() > Attachment::LARGEST {
             let size = bytes.len() / (1024 * 1024);
             return Err(refused(
                 format!("'{name}' has {size} MB; models take images up to 5 MB."),
                 "Make it smaller, or cut out the part that matters.",
             ));
         }
-        let Some(media_type) = attachments::media_type(&bytes) else {
+        let Some(media_type) = Attachment::media_type_of(&bytes) else {
             return Err(refused(
                 format!("'{name}' is no image that models see."),
                 "Use PNG, JPEG, GIF or WebP.",

@@ -1,4 +1,5 @@
 use crate::support::Project;
+use paddock_protocol::Attachment;
 use paddock_protocol::OutputFacts;
 use serde_json::json;
 
@@ -330,7 +331,7 @@ async fn read_file_knows_encodings_and_refuses_binary_files_in_words() {
     project.put("x.png", b"\x89PNG\r\n\x1a\n\0\0");
     assert_eq!(
         project.fails("read_file", json!({"path": "x.png"})).await,
-        "`x.png` is a PNG image (10 B), not text."
+        "`x.png` is a PNG image (10 B). You do not see images; a command may tell its size, or what text is in it."
     );
     project.put("big", &vec![b'a'; 33 * 1024 * 1024]);
     let text = project.fails("read_file", json!({"path": "big"})).await;
@@ -434,4 +435,35 @@ async fn a_wrong_path_is_answered_with_what_is_there() {
         .fails("list_files", json!({"path": "src"}))
         .await;
     assert_eq!(empty, "`src` does not exist. The project folder is empty.");
+}
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and what follows";
+
+#[tokio::test]
+async fn an_image_is_shown_to_a_model_that_sees_and_only_told_to_another() {
+    let mut project = Project::new(&[]);
+    project.put("docs/shot.png", PNG);
+    project.put("large.png", &[PNG, &vec![0; Attachment::LARGEST]].concat());
+    let asked = json!({"path": "docs/shot.png"});
+    assert_eq!(
+        project.fails("read_file", asked.clone()).await,
+        "`docs/shot.png` is a PNG image (25 B). You do not see images; a command may tell its size, or what text is in it."
+    );
+    project.cx.show_image = std::sync::Arc::new(|name, media_type, bytes| {
+        assert_eq!((name, media_type, bytes), ("shot.png", "image/png", PNG));
+        Ok(Some(Attachment {
+            id: "1".into(),
+            name: name.into(),
+            media_type: media_type.into(),
+            bytes: 25,
+        }))
+    });
+    let shown = project.run("read_file", asked).await.unwrap();
+    assert_eq!(
+        shown.text,
+        "`docs/shot.png` is a PNG image (25 B). It is shown to you."
+    );
+    assert!(shown.ok && shown.images.len() == 1);
+    let large = project.fails("read_file", json!({"path": "large.png"})).await;
+    assert!(large.contains("up to 5 MB. Make a smaller copy"), "{large}");
 }

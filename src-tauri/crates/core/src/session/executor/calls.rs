@@ -34,6 +34,9 @@ impl Executor {
         let keep = (home.clone(), session.clone(), of.clone());
         let after = keep.clone();
         let reader = (home.clone(), session.clone());
+        let shower = reader.clone();
+        // Where nothing is known the server's refusal tells.
+        let may_see = config.facts.images != Some(false);
         let root = place.root.clone();
         let known = known_files(state);
         CallContext {
@@ -79,6 +82,13 @@ impl Executor {
             knows: Arc::new(move |path| known.contains(path.as_str())),
             key_lines: Arc::new(move |text| found_keys.masker().lines(text)),
             careful: config.format != CallFormat::Native,
+            show_image: Arc::new(move |name, media_type, bytes| {
+                if !may_see {
+                    return Ok(None);
+                }
+                let kept = paddock_store::attachments::keep(&shower.0, &shower.1, name, media_type, bytes);
+                kept.map(Some).map_err(std::io::Error::other)
+            }),
             earlier_output: Arc::new(move |call| {
                 match paddock_store::outputs::read_output(&reader.0, &reader.1, call) {
                     Ok(text) => Ok(Some(text)),
