@@ -56,11 +56,13 @@ const wait = async (millis: number): Promise<void> => {
 }
 
 /** A dock whose diff is there: it is loaded when it is needed. */
-async function show(...approvals: ApprovalRequest[]): Promise<ReturnType<typeof render>> {
-  const shown = render(ApprovalDockBed, { approvals, decide })
+type Next = { approvals: ApprovalRequest[] }
+
+async function show(...approvals: ApprovalRequest[]): Promise<{ rerender: (next: Next) => Promise<void> }> {
+  const { rerender } = render(ApprovalDockBed, { approvals, decide })
   await vi.waitFor(() => screen.getAllByText('before'))
   await wait(700)
-  return shown
+  return { rerender }
 }
 
 const main = (): HTMLElement => screen.getByTestId('approve-main')

@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -115,8 +116,11 @@ impl Folder {
     pub(super) fn entries(&self, limit: usize) -> io::Result<Vec<(OsString, Kind)>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let readable = fs::openat(&self.handle, ".", flags, Mode::empty())?;
+        // On the stack and as it is: a project has many folders, and each is read before and after every command.
+        let mut buffer = [const { MaybeUninit::uninit() }; 8 * 1024];
+        let mut read = fs::RawDir::new(&readable, &mut buffer);
         let mut entries = Vec::new();
-        for entry in fs::Dir::new(readable)? {
+        while let Some(entry) = read.next() {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if name == b"." || name == b".." {

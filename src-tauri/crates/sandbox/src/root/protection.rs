@@ -188,37 +188,46 @@ fn is_secret(name: &str) -> bool {
 }
 
 pub(super) fn is_one_of(folded: &str, names: &[&str]) -> bool {
-    names.iter().any(|name| is_name(folded, name))
+    names.contains(&folded) || folded.contains('~') && names.iter().any(|name| is_short_for(folded, name))
 }
 
 /// Whether a folded name is `name` or its 8.3 short form (`git~1` for `.git`).
 fn is_name(folded: &str, name: &str) -> bool {
-    folded == name
-        || folded.split_once('~').is_some_and(|(start, number)| {
-            !number.is_empty()
-                && number.bytes().all(|digit| digit.is_ascii_digit())
-                && name.starts_with('.')
-                && name
-                    .chars()
-                    .filter(|letter| *letter != '.')
-                    .take(6)
-                    .eq(start.chars())
-        })
+    is_one_of(folded, &[name])
+}
+
+/// Whether it is the 8.3 short form.
+fn is_short_for(folded: &str, name: &str) -> bool {
+    folded.split_once('~').is_some_and(|(start, number)| {
+        !number.is_empty()
+            && number.bytes().all(|digit| digit.is_ascii_digit())
+            && name.starts_with('.')
+            && name
+                .chars()
+                .filter(|letter| *letter != '.')
+                .take(6)
+                .eq(start.chars())
+    })
 }
 
 /// A name as the most forgiving file system would compare it: one case (by way of the capitals, so that `ı` and `ſ` are `i`
 /// and `s`), no trailing dots and blanks, no `:stream`, none of the characters that HFS+ ignores.
 pub(super) fn fold(name: &str) -> String {
     let name = name.split(':').next().unwrap_or(name);
-    let folded: String = name
-        .chars()
-        .filter(|letter| {
-            !matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
-        })
-        .flat_map(char::to_uppercase)
-        .flat_map(char::to_lowercase)
-        .collect();
-    folded.trim_end_matches(['.', ' ']).to_owned()
+    // Every file of a project passes here before and after every command, and nearly all names are plain.
+    let mut folded = if name.is_ascii() {
+        name.to_ascii_lowercase()
+    } else {
+        name.chars()
+            .filter(|letter| {
+                !matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+            })
+            .flat_map(char::to_uppercase)
+            .flat_map(char::to_lowercase)
+            .collect()
+    };
+    folded.truncate(folded.trim_end_matches(['.', ' ']).len());
+    folded
 }
 
 #[cfg(test)]
