@@ -604,7 +604,7 @@ async fn signatures_and_ids_go_back_on_the_parts_that_they_came_with() {
     );
     assert!(!requests[2].body.contains("thoughtSignature") && !requests[2].body.contains("call-1"));
     // What was said before stays the beginning of what is said now.
-    let beginning = requests[0].body.trim_end_matches("]}");
+    let (beginning, _) = requests[0].body.split_once("],\"generationConfig\"").unwrap();
     assert!(
         requests[1].body.starts_with(beginning),
         "{beginning}\n{}",

@@ -4,7 +4,8 @@ import type { KeyState, ProxySetting } from '$lib/protocol'
 export type ProxyKind = ProxySetting['proxy']
 
 export const networkPage = {
-  intro: 'How Paddock reaches model servers. Servers on this computer are never reached through a proxy.',
+  intro:
+    'How Paddock reaches model servers and web pages. What is on this computer is never reached through a proxy.',
   proxy: 'Proxy',
   kinds: {
     system: { name: 'As the system says', explains: 'From HTTPS_PROXY, ALL_PROXY and NO_PROXY.' },
@@ -33,7 +34,7 @@ export const networkPage = {
   use: 'Use',
   remove: 'Remove',
   offline: 'Offline',
-  offlineHint: 'Only servers on this computer are asked. Nothing else leaves it for a model.',
+  offlineHint: 'Only servers on this computer are asked. Nothing else leaves it for a model or a page.',
   test: 'Connection test',
   testHint: 'Tries each link of the way to a server: name, proxy, connection, encryption, key.',
   server: 'Server',

@@ -49,8 +49,11 @@ pub async fn test_proxy(network: &Network) -> Option<LinkTest> {
     // Any server on another machine will do: the name is not looked up.
     let anyone = Target::new("https", "model-server.invalid", None)?;
     match way.choose(&anyone) {
-        Ok(Choice::Direct(why @ Direct::Script)) => test.no_proxy(why),
-        Ok(Choice::Direct(_)) | Err(LinkFailure::Offline) => return None,
+        Ok(Choice::Direct(why)) => match way.direct(why).await {
+            Direct::Script => test.no_proxy(Direct::Script),
+            Direct::Loopback | Direct::Excepted | Direct::NoProxy => return None,
+        },
+        Err(LinkFailure::Offline) => return None,
         Ok(Choice::Proxy { address, origin }) => match way.reach(&address).await {
             Ok(_) => test.good("proxy", format!("{address} (from {origin}) answers.")),
             Err(failure) => {
@@ -140,7 +143,7 @@ impl Test {
                     .peer_addr()
                     .map_or_else(|_| target.to_string(), |peer| peer.to_string());
                 self.good("tcp", format!("Connected to {peer}."));
-                self.no_proxy(*why);
+                self.no_proxy(way.direct(*why).await);
                 return Ok(Box::new(socket));
             }
         };
@@ -170,7 +173,7 @@ impl Test {
             Direct::Excepted => "Not used: the host is listed as reached without proxy.",
             Direct::NoProxy => "None is set.",
             Direct::Script => {
-                let says = "Not used: this system chooses proxies by a script, which Paddock does not run.";
+                let says = "Not used: this system chooses proxies by a script (a PAC file), which Paddock does not run.";
                 let remedy =
                     "If the connection fails, write the address of the proxy under Settings, Network.";
                 return self.add("proxy", LinkState::Warning, says.into(), Some(remedy.into()));
@@ -383,4 +386,32 @@ async fn secured(way: &Way, target: &Target, stream: Stream, roots: Roots) -> Re
         }
         None => format!("{version}."),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_of_the_system_is_named_with_what_to_do() {
+        let mut test = Test {
+            links: Vec::new(),
+            since: Instant::now(),
+            kind: ProviderKind::Chat,
+        };
+        test.no_proxy(Direct::Script);
+        let [link] = &test.links[..] else {
+            panic!("{:?}", test.links);
+        };
+        assert_eq!((link.link.as_str(), link.state), ("proxy", LinkState::Warning));
+        assert!(
+            link.says.contains("PAC") && link.says.contains("does not run"),
+            "{link:?}"
+        );
+        assert!(
+            link.remedy
+                .as_deref()
+                .is_some_and(|remedy| remedy.contains("Settings, Network"))
+        );
+    }
 }

@@ -73,6 +73,18 @@ impl Proxies {
         }
     }
 
+    /// The system's settings decide, and no variable is set.
+    pub fn asks_the_system(&self) -> bool {
+        matches!(
+            self,
+            Self::System {
+                http: None,
+                https: None,
+                ..
+            }
+        )
+    }
+
     /// Fails when a variable that counts holds no proxy. This machine is never reached through one.
     pub fn choose(&self, target: &Target) -> Result<Choice, ClientError> {
         if target.is_loopback() {

@@ -2,10 +2,11 @@
 
 use super::certificate::{CertificateFacts, Distrust};
 use super::failure::ProxyFailure;
+use super::has_proxy_script;
 use super::proxies::{Choice, Proxies};
 use super::proxy::ProxyKind;
 use super::trust::Trust;
-use super::{LINK_LIMIT, LinkFailure, NetworkConfig, ProxyAddress, Roots, Target, Variables};
+use super::{Direct, LINK_LIMIT, LinkFailure, NetworkConfig, ProxyAddress, Roots, Target, Variables};
 use super::{connect, resolve, tunnel};
 use paddock_protocol::ClientError;
 use std::time::SystemTime;
@@ -45,6 +46,15 @@ impl Way {
         }
     }
 
+    /// Why a target is reached directly, with what only the desktop can tell. Asks it, so this is for tests of the way.
+    pub async fn direct(&self, why: Direct) -> Direct {
+        let asks = matches!(&self.proxies, Ok(proxies) if proxies.asks_the_system());
+        match why {
+            Direct::NoProxy if asks && has_proxy_script().await => Direct::Script,
+            why => why,
+        }
+    }
+
     pub async fn extra_certificates(&self) -> Result<Vec<CertificateFacts>, ClientError> {
         self.trust.extra().await
     }
@@ -65,7 +75,7 @@ impl Way {
         }
         match &self.proxies {
             Ok(proxies) => proxies.choose(target).map_err(|error| unreadable("proxy", error)),
-            Err(_) if target.is_loopback() => Ok(Choice::Direct(super::Direct::Loopback)),
+            Err(_) if target.is_loopback() => Ok(Choice::Direct(Direct::Loopback)),
             Err(error) => Err(unreadable("proxy", error.clone())),
         }
     }
