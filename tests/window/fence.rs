@@ -178,6 +178,9 @@ async fn a_rule_is_made_in_a_card_and_taken_back_in_the_settings() -> Result<()>
     work.shows("echo planted").await?;
     work.picture("fence-8-rules").await?;
     work.press("echo planted").await?;
+    page.find("[data-testid=remove-rule]").await?;
+    // What is loaded above the button moves it, and with it what a click meets.
+    settled().await;
     page.click("[data-testid=remove-rule]").await?;
     for _ in 0..100 {
         if !kept() {
