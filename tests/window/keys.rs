@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use paddock_tests::desktop::{Desktop, ask};
 use paddock_tests::model_server::{ModelServer, calls, status};
+use paddock_tests::sessions::{Bed, Ran};
 use serde_json::json;
 
 const KEY: &str = "sk-window-7f3a9c51d2e84b60-wxyz";
@@ -102,4 +103,45 @@ async fn a_key_goes_to_the_keyring_and_nowhere_else() -> Result<()> {
         .await?;
     assert_eq!(files_with(desktop.home(), KEY)?, [""; 0]);
     desktop.page.close().await
+}
+
+#[test]
+fn the_password_of_a_proxy_moves_out_of_an_old_settings_file_into_the_keyring() -> Result<()> {
+    const PAIR: &str = "anna:geheim-9d2c71";
+    // base64 of the pair
+    const SIGNED: &str = "proxy-authorization: basic yw5uytpnzwhlaw0towqyyzcx";
+    let proxy =
+        ModelServer::start(|_, _| status("200 OK", "content-type: application/json\r\n", r#"{"data":[]}"#))?;
+    let address = proxy
+        .url()
+        .replace("/v1", "")
+        .replace("http://", &format!("http://{PAIR}@"));
+    let bed = Bed::new()?;
+    let settings = json!({
+        "providers": [{ "id": "far", "kind": "chat", "label": "Far", "base_url": "http://model.test/v1", "needs_key": false }],
+        "network": { "proxy": { "proxy": "own", "address": address, "except": "" } },
+    });
+    fs::create_dir_all(bed.path("home"))?;
+    fs::write(bed.path("home/settings.json"), settings.to_string())?;
+    for _ in 0..2 {
+        Ran::of(bed.command(&["models"])?.output()?).exits(0);
+        assert!(bed.files_with("geheim-9d2c71")?.is_empty());
+    }
+    let heads: Vec<String> = proxy
+        .received()
+        .iter()
+        .map(|request| request.head.to_lowercase())
+        .collect();
+    assert_eq!(heads.len(), 2);
+    assert!(heads.iter().all(|head| head.contains(SIGNED)), "{heads:?}");
+    let kept = ask(
+        "secret-tool",
+        &["lookup", "service", "dev.paddock", "username", "network:proxy"],
+    )?;
+    assert_eq!(kept, PAIR);
+    ask(
+        "secret-tool",
+        &["clear", "service", "dev.paddock", "username", "network:proxy"],
+    )?;
+    Ok(())
 }

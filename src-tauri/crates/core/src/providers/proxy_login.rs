@@ -139,7 +139,7 @@ impl Providers {
             Login::Kept => self.keys.get(&entry()).await.map_err(|error| {
                 ClientError::new(
                     ErrorCode::Keyring,
-                    format!("The login of the proxy could not be read: {error}."),
+                    format!("The login of the proxy could not be read: {}.", words(&error)),
                 )
                 .hint("Unlock the keyring and try again, or enter the login anew under Settings, Network.")
             })?,
@@ -201,9 +201,17 @@ impl Providers {
 fn not_forgotten(error: KeyError) -> ClientError {
     ClientError::new(
         ErrorCode::Keyring,
-        format!("The login of the proxy is no longer used, but the keyring still has it: {error}."),
+        format!(
+            "The login of the proxy is no longer used, but the keyring still has it: {}.",
+            words(&error)
+        ),
     )
     .hint("Unlock the keyring and forget the login again.")
+}
+
+/// To go on in a sentence.
+fn words(error: &KeyError) -> String {
+    error.to_string().trim_end_matches('.').to_owned()
 }
 
 /// Of a password not even the end is shown.
