@@ -64,6 +64,24 @@ test('an edit shows its lines with words, marks and row names, and can be undone
   expect(host.requests.at(-1)).toMatchObject({ op: { op: 'undo', call: 't1.i3.c1' } })
 })
 
+test('an image that a call read is shown in its row, and opens', async () => {
+  const story = login()
+  story.call('read', 'docs/login.png', {
+    output: {
+      text: 'It is a PNG image.',
+      images: [{ id: 'i1', name: 'login.png', media_type: 'image/png', bytes: 74_000 }],
+    },
+  })
+  const { show, host } = await open(story)
+  show(story.items.length - 1)
+  await fireEvent.click(screen.getByRole('button', { expanded: false }))
+  const image = await screen.findByRole('img', { name: 'login.png' })
+  expect(image.getAttribute('src')).toMatch(/^data:image\/png;base64,./)
+  expect(host.requests.at(-1)).toEqual({ request: 'attachment_data', session: 's', attachment: 'i1' })
+  await fireEvent.click(screen.getByRole('button', { name: 'login.png' }))
+  expect(await screen.findByRole('dialog', { name: 'login.png' })).toBeTruthy()
+})
+
 test('every kind of item renders and has a name', async () => {
   const story = everythingStory()
   const { show } = await open(story)

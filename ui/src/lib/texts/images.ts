@@ -1,4 +1,4 @@
-/** Images of messages. */
+/** Images of messages and of calls. */
 import type { SessionConfig } from '$lib/protocol'
 import { count } from './words'
 
