@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use paddock_protocol::{ModelChoice, ProviderConfig, ProviderId, ProviderKind, Settings};
 
 use crate::webdriver::{Launch, Page};
 
@@ -41,6 +42,41 @@ impl Desktop {
         })
     }
 
+    /// Starts the app with a Chat server of the test's own, its model chosen, and a project of these files among the recent
+    /// ones; gives the folder of the project as well.
+    pub async fn open_with_model(
+        base_url: String,
+        files: &[(&str, &str)],
+        set: impl FnOnce(&mut Settings),
+    ) -> Result<(Self, PathBuf)> {
+        let home = tempfile::tempdir()?;
+        let project = home.path().join("home/garden");
+        std::fs::create_dir_all(&project)?;
+        for (name, content) in files {
+            std::fs::write(project.join(name), content)?;
+        }
+        let model = own_model();
+        let mut settings = Settings {
+            providers: vec![ProviderConfig {
+                id: model.provider.clone(),
+                kind: ProviderKind::Chat,
+                label: "Own server".into(),
+                base_url,
+                needs_key: false,
+                window: None,
+                headers: Vec::new(),
+            }],
+            model: Some(model),
+            recent_projects: vec![project.to_string_lossy().into_owned()],
+            ..Settings::default()
+        };
+        set(&mut settings);
+        let data = home.path().join("paddock");
+        std::fs::create_dir_all(&data)?;
+        std::fs::write(data.join("settings.json"), serde_json::to_vec(&settings)?)?;
+        Ok((Self::open_in(home, &[]).await?, project))
+    }
+
     /// The app's data folder.
     pub fn data(&self) -> PathBuf {
         self.home.path().join("paddock")
@@ -75,6 +111,14 @@ impl Desktop {
     }
 }
 
+/// The model of the test's own server.
+pub fn own_model() -> ModelChoice {
+    ModelChoice {
+        provider: ProviderId::new("own"),
+        model: "test-model".into(),
+    }
+}
+
 /// The folder that keeps what tests leave for a person to look at.
 pub fn test_output() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-output")
@@ -82,8 +126,9 @@ pub fn test_output() -> PathBuf {
 
 /// A program that `cargo xtask test` built and named in this variable.
 pub fn built_program(variable: &str) -> Result<PathBuf> {
-    let path = std::env::var_os(variable)
-        .with_context(|| format!("{variable} is not set: run this by `cargo xtask test window`"))?;
+    let path = std::env::var_os(variable).with_context(|| {
+        format!("{variable} is not set: run this by `cargo xtask test window` or `cargo xtask bench`")
+    })?;
     Ok(PathBuf::from(path))
 }
 

@@ -4,8 +4,9 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -14,6 +15,8 @@ use serde_json::{Value, json};
 pub enum Piece {
     Bytes(Vec<u8>),
     Wait(Duration),
+    /// Tells that everything before this has been sent.
+    Tell(Sender<SystemTime>),
     /// The connection ends here, in the middle of whatever was being said.
     Cut,
     /// Nothing more is said, for as long as the client stays.
@@ -138,6 +141,9 @@ fn serve(mut stream: TcpStream, answering: &Answering, journal: &Journal) {
             match piece {
                 Piece::Bytes(bytes) if stream.write_all(&bytes).is_ok() => {}
                 Piece::Wait(time) => std::thread::sleep(time),
+                Piece::Tell(listener) => {
+                    let _ = listener.send(SystemTime::now());
+                }
                 Piece::Hang => {
                     let _ = stream.read(&mut [0; 64]);
                     return;

@@ -104,6 +104,11 @@ impl Page {
         })
     }
 
+    /// The id of the driver's process, of which the product's processes descend.
+    pub fn driver(&self) -> u32 {
+        self.driver.0.id()
+    }
+
     /// The element a selector names, waited for.
     pub async fn find(&self, css: &str) -> Result<Element> {
         self.wait(&format!("an element {css}"), async || self.look(css).await)

@@ -3,11 +3,12 @@
 
 use anyhow::Result;
 use paddock_protocol::{Budget, Micros, ModelCost, ModelOverride, Price};
+use paddock_tests::desktop::own_model;
 use paddock_tests::model_server::{ModelServer, Piece, bytes, call_delta, delta, stream_head};
 use serde_json::{Value, json};
 
 use crate::steps::of_type;
-use crate::work::{Work, own_model};
+use crate::work::Work;
 
 /// An answer with the server's own count: 10,000 tokens in and 100 out, which cost 3.15 cents.
 fn counted(part: &Value, finish: &str) -> Vec<Piece> {

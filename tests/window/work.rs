@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use paddock_protocol::{Limits, Millis, ModelChoice, ProviderConfig, ProviderId, ProviderKind, Settings};
+use paddock_protocol::{Limits, Millis, Settings};
 use paddock_tests::desktop::Desktop;
 use paddock_tests::model_server::{ModelServer, Piece, Received, calls, text};
 use serde_json::{Value, json};
@@ -13,14 +13,6 @@ use serde_json::{Value, json};
 use crate::steps::{APPROVE, log_all, logged, of_type};
 
 const COMPOSER: &str = "[data-testid=composer-input]";
-
-/// The model of the test's own server.
-pub fn own_model() -> ModelChoice {
-    ModelChoice {
-        provider: ProviderId::new("own"),
-        model: "test-model".into(),
-    }
-}
 
 /// A window on a project of its own, with this model chosen.
 pub struct Work {
@@ -39,31 +31,7 @@ impl Work {
         files: &[(&str, &str)],
         set: impl FnOnce(&mut Settings),
     ) -> Result<Self> {
-        let home = tempfile::tempdir()?;
-        let project = home.path().join("home/garden");
-        fs::create_dir_all(&project)?;
-        for (name, content) in files {
-            fs::write(project.join(name), content)?;
-        }
-        let mut settings = Settings {
-            providers: vec![ProviderConfig {
-                id: ProviderId::new("own"),
-                kind: ProviderKind::Chat,
-                label: "Own server".into(),
-                base_url: server.url(),
-                needs_key: false,
-                window: None,
-                headers: Vec::new(),
-            }],
-            model: Some(own_model()),
-            recent_projects: vec![project.to_string_lossy().into_owned()],
-            ..Settings::default()
-        };
-        set(&mut settings);
-        let data = home.path().join("paddock");
-        fs::create_dir_all(&data)?;
-        fs::write(data.join("settings.json"), serde_json::to_vec(&settings)?)?;
-        let desktop = Desktop::open_in(home, &[]).await?;
+        let (desktop, project) = Desktop::open_with_model(server.url(), files, set).await?;
         let work = Self { desktop, project };
         work.press("garden").await?;
         Ok(work)

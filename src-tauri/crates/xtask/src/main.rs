@@ -72,8 +72,8 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["states"] => states::write(),
         ["bindings"] => bindings::write(),
         ["catalogue"] => catalogue::write(),
-        // Started by `test` inside the session bus and the virtual display.
-        ["window-session", rest @ ..] => window_session::inside(rest),
+        // Started by `test` and `bench` inside the session bus and the virtual display.
+        ["window-session", job, rest @ ..] => window_session::inside(job, rest),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

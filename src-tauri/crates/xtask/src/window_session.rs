@@ -1,13 +1,13 @@
-//! The surroundings of the real-window tests: a virtual display, a session bus, a real keyring and a real notification
+//! The surroundings of the real window, for its tests and benchmarks: a virtual display, a session bus, a real keyring and a real notification
 //! daemon, all in fresh folders, so that no test meets the person's own desktop.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
-use crate::{process, test, workspace};
+use crate::{bench, process, test, workspace};
 
 /// The size of the virtual screen.
 const SCREEN: &str = "-screen 0 1280x900x24";
@@ -15,13 +15,17 @@ const SCREEN: &str = "-screen 0 1280x900x24";
 /// What dunst does when a test asks for a notification's menu: it takes the line the test has written down.
 const MENU: &str = "#!/bin/sh\nexec grep -m1 -F -f \"$XDG_RUNTIME_DIR/notification-choice\"\n";
 
-/// The command that starts this program again inside a display and a session bus of its own.
-pub fn outside() -> Result<Command> {
+/// What is done inside.
+pub const TEST: &str = "test";
+pub const BENCH: &str = "bench";
+
+/// The command that starts this program again inside a display and a session bus of its own, to do this there.
+pub fn outside(job: &str) -> Result<Command> {
     let mut command = Command::new("dbus-run-session");
     command
         .args(["--", "xvfb-run", "-a", "-s", SCREEN])
         .arg(std::env::current_exe()?)
-        .arg("window-session");
+        .args(["window-session", job]);
     command.current_dir(workspace::root());
     // A session bus or display of the person's own must not be reachable from inside.
     for name in ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"] {
@@ -30,18 +34,18 @@ pub fn outside() -> Result<Command> {
     Ok(command)
 }
 
-/// Starts the daemons, runs the window tests, and ends the daemons.
-pub fn inside(filter: &[&str]) -> Result<()> {
+/// Starts the daemons, does the job, and ends the daemons.
+pub fn inside(job: &str, filter: &[&str]) -> Result<()> {
     let home = workspace::target()?.join(format!("xtask/window-{}", std::process::id()));
     for name in ["runtime", "data", "config", "cache"] {
         fs::create_dir_all(home.join(name))?;
     }
-    let result = with_daemons(&home, filter);
+    let result = with_daemons(&home, job, filter);
     let _ = fs::remove_dir_all(&home);
     result
 }
 
-fn with_daemons(home: &Path, filter: &[&str]) -> Result<()> {
+fn with_daemons(home: &Path, job: &str, filter: &[&str]) -> Result<()> {
     let runtime = home.join("runtime");
     owner_only(&runtime)?;
     let variables = [
@@ -52,7 +56,11 @@ fn with_daemons(home: &Path, filter: &[&str]) -> Result<()> {
     ];
     let _keyring = start_keyring(&variables)?;
     let _dunst = start_dunst(&runtime, &variables)?;
-    test::window_tests(filter, &variables)
+    match job {
+        TEST => test::window_tests(filter, &variables),
+        BENCH => bench::in_window(filter, &variables),
+        other => bail!("`{other}` is nothing to do in a window"),
+    }
 }
 
 fn start_keyring(variables: &[(&str, PathBuf)]) -> Result<Daemon> {
