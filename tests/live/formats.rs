@@ -5,6 +5,8 @@ use paddock_core::SessionWish;
 use paddock_protocol::*;
 use paddock_tests::model_server::{ModelServer, status, text};
 
+const ASKED: &str = "What is in a.txt? Then note it in b.txt.";
+
 async fn in_dialect(format: CallFormat, first: &'static str, last: &'static str) {
     let server = ModelServer::start(move |number, _| match number {
         0 => text(first),
@@ -20,7 +22,7 @@ async fn in_dialect(format: CallFormat, first: &'static str, last: &'static str)
             ..SessionWish::default()
         })
         .await;
-    work.say("What is in a.txt? Then note it in b.txt.").await;
+    work.say(ASKED).await;
     work.approve().await;
     work.status(TurnStatus::Completed).await;
     assert_eq!(bed.read("b.txt"), "forty-two");
@@ -32,6 +34,19 @@ async fn in_dialect(format: CallFormat, first: &'static str, last: &'static str)
         "the tools are told in the prompt"
     );
     assert!(received[1].body.contains("forty-two"), "the result went back");
+    let last_words = |at: usize| {
+        let request = received[at].json();
+        let last = request["messages"].as_array().unwrap().last().unwrap().clone();
+        last["content"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(last_words(0), ASKED);
+    let again = format!(
+        "The task is: {ASKED}\nIf this is all done, call task_completion. If not, send the next call."
+    );
+    assert!(
+        last_words(1).ends_with(&again),
+        "a small model is told again what was asked"
+    );
     let shown = work.snapshot().await;
     let texts: Vec<&str> = shown
         .items

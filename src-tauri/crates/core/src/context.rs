@@ -99,7 +99,6 @@ fn facts(root: &ProjectRoot, at: Timestamp, is_short: bool, prompt: &mut String)
     );
 }
 
-/// The project's guide, cut to its cap on a line end.
 /// What `remember` has kept; the newest lines when it is long.
 fn notes(root: &ProjectRoot) -> Option<String> {
     let path = root.relative(NOTES).ok()?;

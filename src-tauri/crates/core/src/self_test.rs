@@ -123,6 +123,7 @@ impl Run<'_> {
             max_output: Some(LONGEST_ANSWER),
             silence: Millis::seconds(if self.local { 300 } else { 60 }),
             record: None,
+            asked: None,
         };
         let begun = Instant::now();
         let mut first = None;

@@ -24,6 +24,8 @@ pub struct ModelRequest {
     pub silence: Millis,
     /// Told what was sent and what came back, byte for byte.
     pub record: Option<Recorder>,
+    /// What the person asked for in this turn, where a small model may have to be told again.
+    pub asked: Option<Arc<str>>,
 }
 
 /// Takes exchanges as they end, also of requests that were dropped.

@@ -98,6 +98,7 @@ impl Loop {
             record: None,
             effort: None,
             facts: Arc::default(),
+            asked: None,
         };
         let mut streamed = String::new();
         let answer = self
@@ -486,6 +487,7 @@ async fn words_come_one_by_one_at_a_live_pace() {
         record: None,
         effort: None,
         facts: Arc::default(),
+        asked: None,
     };
     let started = std::time::Instant::now();
     let mut words = 0;

@@ -45,6 +45,7 @@ fn request() -> ModelRequest {
         record: None,
         effort: None,
         facts: Default::default(),
+        asked: None,
     }
 }
 

@@ -51,6 +51,7 @@ fn request(model: &str) -> ModelRequest {
             ..ModelFacts::default()
         }
         .into(),
+        asked: None,
     }
 }
 

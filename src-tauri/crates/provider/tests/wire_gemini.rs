@@ -54,6 +54,7 @@ fn request(model: &str, messages: Vec<Message>) -> ModelRequest {
         max_output: Some(50),
         silence: Millis(400),
         record: None,
+        asked: None,
     }
 }
 

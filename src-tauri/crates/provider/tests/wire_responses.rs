@@ -45,6 +45,7 @@ fn request() -> ModelRequest {
         record: None,
         effort: Some(Effort::Low),
         facts: Default::default(),
+        asked: None,
     }
 }
 

@@ -51,7 +51,8 @@ fn request(model: &str, format: CallFormat) -> ModelRequest {
         record: None,
         effort: None,
         facts: Default::default(),
-    }
+asked: None,
+}
 }
 
 async fn ask(provider: &dyn Provider, request: &ModelRequest) -> Result<Answer, ModelError> {

@@ -445,9 +445,12 @@ mod tests {
             at = start;
             for line in &hunk.lines {
                 let off = left_out.contains(&place);
-                if line.mark == DiffMark::Same || (line.mark == DiffMark::Removed && off) {
-                    made.push(line.text.clone());
-                } else if line.mark == DiffMark::Added && !off {
+                let stays = match line.mark {
+                    DiffMark::Same => true,
+                    DiffMark::Removed => off,
+                    DiffMark::Added => !off,
+                };
+                if stays {
                     made.push(line.text.clone());
                 }
                 at += usize::from(line.mark != DiffMark::Added);

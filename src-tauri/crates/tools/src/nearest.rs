@@ -35,8 +35,9 @@ pub(crate) fn explain(
             )
         }
         NoMatch::Nowhere { nearest: Some(lines) } => format!(
-            "{name} is not in `{path}`; nothing was changed. The nearest lines are:\n{}Copy the text exactly, without line numbers.",
-            numbered(content, lines)
+            "{name} is not in `{path}`; nothing was changed. The nearest lines are:\n{}Copy the text exactly, without line numbers{}.",
+            numbered(content, lines),
+            as_json(content, lines)
         ),
         NoMatch::Uneven { lines } => format!(
             "{name} is indented otherwise than `{path}`, and not evenly, so nothing was changed. The lines are:\n{}Copy the indentation exactly.",
@@ -53,6 +54,15 @@ pub(crate) fn explain(
                 shown.join(", ")
             )
         }
+    }
+}
+
+/// The one nearest line as it is written in a call: quotation marks and backslashes are what goes wrong most.
+fn as_json(content: &str, lines: &Range<usize>) -> String {
+    let line = content.lines().nth(lines.start - 1);
+    match line.filter(|line| lines.len() == 1 && line.len() <= MAX_LINE) {
+        Some(line) => format!(": {}", serde_json::json!(line)),
+        None => String::new(),
     }
 }
 

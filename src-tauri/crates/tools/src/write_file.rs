@@ -9,9 +9,12 @@ use paddock_protocol::CallOutput;
 use paddock_sandbox::RelativePath;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 use std::collections::HashSet;
 
 const MAX_LINE: usize = 120;
+/// Bytes of a replacement that is written out in an answer to the model.
+const MAX_ADDITION: usize = 2_000;
 
 pub(crate) struct WriteFile;
 
@@ -85,12 +88,7 @@ fn plan(cx: &CallContext, place: &Place, old: Option<Vec<u8>>, content: &str) ->
 
 /// An error when what a file holds would be lost unseen.
 fn check_loss(cx: &CallContext, path: &RelativePath, before: &str, content: &str) -> Result<(), ToolError> {
-    let kept: HashSet<&str> = content.lines().map(str::trim).collect();
-    let lines: Vec<&str> = before
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<&str> = before.lines().filter(|line| !line.trim().is_empty()).collect();
     if lines.is_empty() {
         return Ok(());
     }
@@ -99,18 +97,57 @@ fn check_loss(cx: &CallContext, path: &RelativePath, before: &str, content: &str
             "`{path}` is there already and you have not read it; nothing was written. Read it with read_file; then change a part of it with edit_file, or write it whole."
         )));
     }
+    let kept: HashSet<&str> = content.lines().map(str::trim).collect();
     let lost: Vec<&str> = lines
         .iter()
         .copied()
-        .filter(|line| !kept.contains(line))
+        .filter(|line| !kept.contains(line.trim()))
         .collect();
-    if cx.careful && lost.len() * 2 > lines.len() {
-        return Err(ToolError::Model(format!(
-            "Nothing was written: `{path}` would lose {} of its {} lines, `{}` among them. Use edit_file to change a part of it. To add to it: `old_text` is its last line, `new_text` that line and the new ones.",
-            lost.len(),
-            lines.len(),
-            bounds::short_line(lost[0], MAX_LINE)
-        )));
+    if !cx.careful || lost.len() * 2 <= lines.len() {
+        return Ok(());
     }
-    Ok(())
+    let changed = changed_lines(&lines, content);
+    let way = match (changed.as_slice(), addition(before, content)) {
+        ([only], _) => format!(
+            "Its lines would only be set out in another way. Change what has to be changed: call edit_file with\n\"old_text\": {}",
+            json!(only)
+        ),
+        (all, Some((old, new))) if all.len() == lines.len() => format!(
+            "To add `content` at its end call edit_file with\n\"old_text\": {}\n\"new_text\": {}\nTo change a part of it call edit_file with that part.",
+            json!(old),
+            json!(new)
+        ),
+        _ => "Use edit_file to change a part of it.".to_owned(),
+    };
+    Err(ToolError::Model(format!(
+        "Nothing was written: `{path}` would lose {} of its {} lines, `{}` among them. {way}",
+        lost.len(),
+        lines.len(),
+        bounds::short_line(lost[0].trim(), MAX_LINE)
+    )))
+}
+
+/// The lines of a file whose words a text does not hold, however it is set out.
+fn changed_lines<'a>(lines: &[&'a str], content: &str) -> Vec<&'a str> {
+    let without_blanks = |text: &str| text.split_whitespace().collect::<String>();
+    let content = without_blanks(content);
+    let is_held = |line: &&&str| content.contains(&without_blanks(line));
+    lines.iter().filter(|line| !is_held(line)).copied().collect()
+}
+
+/// The passage and its replacement with which edit_file would add a text at the end of a file: the last lines of the file, as many
+/// as stand in it only once. None where that is more than is of use.
+fn addition(before: &str, content: &str) -> Option<(String, String)> {
+    let ends = before.trim_end();
+    let starts = ends.rmatch_indices('\n').map(|(at, _)| at + 1).chain([0]);
+    let old = starts
+        .map(|start| &ends[start..])
+        .find(|tail| !tail.trim().is_empty() && before.matches(tail).count() == 1)?;
+    let between = if before.contains("\n\n\n") {
+        "\n\n\n"
+    } else {
+        "\n\n"
+    };
+    let new = format!("{old}{between}{}", content.trim_matches('\n'));
+    (new.len() <= MAX_ADDITION).then(|| (old.to_owned(), new))
 }

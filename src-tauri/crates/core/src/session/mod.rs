@@ -8,6 +8,7 @@ pub mod guard;
 pub mod history;
 pub mod input;
 pub mod live_turn;
+pub mod reminder;
 pub mod state;
 pub mod step;
 pub mod sub_agent;

@@ -154,6 +154,11 @@ pub fn remaining(iteration: u32, limit: u32) -> Option<String> {
     })
 }
 
+/// The end of a request with results, for a model with a small window.
+pub fn go_on_with(asked: &str) -> String {
+    format!("The task is: {asked}\nIf this is all done, call task_completion. If not, send the next call.")
+}
+
 pub fn guard(pattern: GuardPattern) -> &'static str {
     match pattern {
         GuardPattern::SameCall => {

@@ -101,6 +101,7 @@ pub(super) fn request(messages: Vec<Message>) -> ModelRequest {
         max_output: None,
         silence: Millis::seconds(1),
         record: None,
+        asked: None,
     }
 }
 

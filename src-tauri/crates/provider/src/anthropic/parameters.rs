@@ -200,6 +200,7 @@ mod tests {
             max_output,
             silence: Millis::seconds(1),
             record: None,
+            asked: None,
         }
     }
 

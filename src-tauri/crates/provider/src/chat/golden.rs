@@ -119,6 +119,7 @@ fn request(format: CallFormat) -> ModelRequest {
         record: None,
         effort: None,
         facts: Default::default(),
+        asked: None,
     }
 }
 

@@ -188,7 +188,9 @@ mod tests {
             format: paddock_protocol::CallFormat::Native,
             max_output: Some(100),
             silence: Millis::seconds(1),
-            record: None, effort: None, facts: Default::default(), };
+            record: None, effort: None, facts: Default::default(),
+asked: None,
+};
         let names = ToolNames::new(&request.tools);
         let provider = ProviderId::new("p");
         let first = body(&provider, &request, &request.system, &names, quirks, "127.0.0.1").unwrap();
@@ -460,6 +462,7 @@ mod tests {
             record: None,
             effort: None,
             facts: Default::default(),
+            asked: None,
         };
         let bytes = body(
             &ProviderId::new("p"),

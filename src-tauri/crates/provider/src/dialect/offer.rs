@@ -3,6 +3,7 @@
 
 use super::told::{Room, told};
 use crate::{AgentPart, Message, ModelRequest, ToolSpec};
+use paddock_protocol::CallFormat;
 
 /// Tools that only look. Nothing else is offered before the first look at the project.
 const LOOKS: [&str; 5] = [
@@ -12,11 +13,13 @@ const LOOKS: [&str; 5] = [
     "read_file",
     "read_output",
 ];
-/// Offered after some looks that found something: a small model asks what it could find out.
 const ASK: &str = "ask_question";
-const LOOKS_BEFORE_ASKING: usize = 2;
-/// Never barred after the first look: without it a turn does not end.
+/// Without it a turn does not end.
 pub(super) const END: &str = "task_completion";
+/// Looks that succeeded, after which a turn may end in which nothing was changed or run.
+const LOOKS_BEFORE_ENDING: usize = 4;
+/// Failed calls since the last change, after which a further one does not bar the end.
+const FAILURES_BEFORE_ENDING: usize = 4;
 
 /// The tools of the next answer. Where there is much room, all that are told.
 pub(super) fn offered(request: &ModelRequest) -> Vec<&ToolSpec> {
@@ -27,12 +30,8 @@ pub(super) fn offered(request: &ModelRequest) -> Vec<&ToolSpec> {
     }
     let rounds = rounds(&request.messages);
     let mut barred = barred(&rounds);
-    let looks = rounds
-        .iter()
-        .flatten()
-        .filter(|call| call.ok && LOOKS.contains(&call.name));
-    if looks.count() < LOOKS_BEFORE_ASKING {
-        barred.push(ASK);
+    if !may_end(&rounds, asks(request)) {
+        barred.extend([ASK, END]);
     }
     let may = |tool: &&ToolSpec| {
         let name = tool.name.as_str();
@@ -47,6 +46,58 @@ pub(super) fn offered(request: &ModelRequest) -> Vec<&ToolSpec> {
         true => some,
         false => told,
     }
+}
+
+/// Whether a model is told again what it was asked for: it calls in its text and has little room, and its last call failed or the turn
+/// may not end yet.
+pub fn wants_reminder(request: &ModelRequest) -> bool {
+    let is_small = request.format != CallFormat::Native && Room::in_request(request) == Room::Small;
+    if !is_small || request.tools.is_empty() {
+        return false;
+    }
+    let rounds = rounds(&request.messages);
+    let is_open = || !may_end(&rounds, asks(request));
+    rounds.last().is_some_and(|last| failed(last) || is_open())
+}
+
+/// Whether the person wants to know something: then a look is enough to answer.
+fn asks(request: &ModelRequest) -> bool {
+    let asked = request.asked.as_deref().unwrap_or_default();
+    asked.trim_end().ends_with('?')
+}
+
+/// Whether a turn has come far enough to end, or to ask the person. A small model says that all is done when it has only looked or
+/// when its last call failed, and asks what it could find out; a call that fails once more without a change since may have shown all.
+fn may_end(rounds: &[Vec<Called<'_>>], asks: bool) -> bool {
+    let is_end = |calls: &Vec<Called<'_>>| calls.iter().any(|call| call.ok && call.name == END);
+    let begin = rounds.iter().rposition(is_end).map_or(0, |at| at + 1);
+    let of_turn = &rounds[begin..];
+    let Some((last, earlier)) = of_turn.split_last() else {
+        return false;
+    };
+    if last.iter().any(|call| call.name == END) {
+        return true;
+    }
+    if failed(last) {
+        let failures = || since_change(earlier).iter().flatten().filter(|call| !call.ok);
+        let is_known = |call: &Called<'_>| failures().any(|other| other.is_same(call));
+        return last.iter().all(is_known) || failures().count() >= FAILURES_BEFORE_ENDING;
+    }
+    let calls = || of_turn.iter().flatten();
+    let looks = calls().filter(|call| call.ok && LOOKS.contains(&call.name));
+    asks || calls().any(Called::may_change) || looks.count() >= LOOKS_BEFORE_ENDING
+}
+
+/// What came after the last call that may have changed something.
+fn since_change<'a, 'b>(rounds: &'b [Vec<Called<'a>>]) -> &'b [Vec<Called<'a>>] {
+    let changed = rounds
+        .iter()
+        .rposition(|calls| calls.iter().any(Called::may_change));
+    &rounds[changed.map_or(0, |at| at + 1)..]
+}
+
+fn failed(calls: &[Called<'_>]) -> bool {
+    calls.iter().all(|call| !call.ok)
 }
 
 /// A call with its result.
@@ -96,10 +147,7 @@ fn barred<'a>(rounds: &[Vec<Called<'a>>]) -> Vec<&'a str> {
         .filter(|call| !call.ok)
         .map(|call| call.name)
         .collect();
-    let changed = rounds
-        .iter()
-        .rposition(|calls| calls.iter().any(Called::may_change));
-    let since = &rounds[changed.map_or(0, |at| at + 1)..];
+    let since = since_change(rounds);
     for at in since.len().saturating_sub(2)..since.len() {
         let earlier = since[..at].iter().flatten();
         let is_repeated = |call: &&Called<'_>| earlier.clone().any(|other| other.is_same(call));

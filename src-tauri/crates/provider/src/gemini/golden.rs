@@ -155,6 +155,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         max_output: Some(8_000),
         silence: Millis::seconds(1),
         record: None,
+        asked: None,
     }
 }
 

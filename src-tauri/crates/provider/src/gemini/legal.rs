@@ -124,6 +124,7 @@ fn request() -> impl Strategy<Value = ModelRequest> {
             max_output: None,
             silence: Millis::seconds(1),
             record: None,
+            asked: None,
         })
 }
 

@@ -161,6 +161,7 @@ mod tests {
             max_output: None,
             silence: Millis::seconds(1),
             record: None,
+            asked: None,
         }
     }
 

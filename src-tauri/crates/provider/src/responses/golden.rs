@@ -121,6 +121,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         max_output: Some(4_000),
         silence: Millis::seconds(1),
         record: None,
+        asked: None,
     }
 }
 

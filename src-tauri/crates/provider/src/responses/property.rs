@@ -103,6 +103,7 @@ fn request(
         max_output: None,
         silence: Millis::seconds(1),
         record: None,
+        asked: None,
     }
 }
 

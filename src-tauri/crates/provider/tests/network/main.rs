@@ -123,6 +123,7 @@ fn request() -> ModelRequest {
         max_output: None,
         silence: Millis(5_000),
         record: None,
+        asked: None,
     }
 }
 

@@ -115,6 +115,36 @@ async fn a_careful_call_does_not_lose_most_of_a_file() {
 }
 
 #[tokio::test]
+async fn a_careful_call_that_would_lose_a_file_is_told_the_edit_to_make() {
+    let dates = "\"\"\"Dates.\"\"\"\n\n\ndef week():\n    return 7\n";
+    let settings = "{\n  \"name\": \"harbour\",\n  \"timeout\": 10\n}\n";
+    let mut project = Project::new(&[
+        ("dates.py", dates),
+        ("settings.json", settings),
+        ("same.txt", "a\na\n"),
+    ]);
+    project.cx.careful = true;
+    let add = json!({"path": "dates.py", "content": "\ndef year():\n    return 365\n"});
+    let text = project.fails("write_file", add).await;
+    let edit = "\"old_text\": \"    return 7\"\n\"new_text\": \"    return 7\\n\\n\\ndef year():\\n    return 365\"\n";
+    assert!(text.contains(edit), "{text}");
+    let long = json!({"path": "dates.py", "content": "x = 1\n".repeat(500)});
+    let text = project.fails("write_file", long).await;
+    assert!(text.ends_with("Use edit_file to change a part of it."), "{text}");
+
+    let compact = json!({"path": "settings.json", "content": "{\"name\":\"harbour\",\"timeout\":45}"});
+    let text = project.fails("write_file", compact).await;
+    assert!(
+        text.contains("set out in another way") && text.ends_with("\"old_text\": \"  \\\"timeout\\\": 10\""),
+        "{text}"
+    );
+
+    let same = json!({"path": "same.txt", "content": "b\n"});
+    let text = project.fails("write_file", same).await;
+    assert!(text.contains("\"old_text\": \"a\\na\""), "{text}");
+}
+
+#[tokio::test]
 async fn a_long_change_is_shown_in_part() {
     let project = Project::new(&[("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\n")]);
     let lines: Vec<String> = (1..=100).map(|n| format!("line {n}")).collect();
@@ -213,6 +243,7 @@ async fn edit_file_fails_in_words_that_help() {
         ("a.txt", "alpha\nbeta\ngamma\nbeta\n"),
         ("bin", "a\0b"),
         ("crlf", "x\r\n"),
+        ("quoted.json", "  \"name\": \"gamma\",\n"),
     ]);
     for (path, old, new, expected) in [
         (
@@ -226,6 +257,12 @@ async fn edit_file_fails_in_words_that_help() {
             "alpha\nbeta!",
             "x",
             "`old_text` is not in `a.txt`; nothing was changed. The nearest lines are:\n1\talpha\n2\tbeta\nCopy the text exactly, without line numbers.",
+        ),
+        (
+            "quoted.json",
+            "name: gamma",
+            "x",
+            "`old_text` is not in `quoted.json`; nothing was changed. The nearest lines are:\n1\t  \"name\": \"gamma\",\nCopy the text exactly, without line numbers: \"  \\\"name\\\": \\\"gamma\\\",\".",
         ),
         (
             "a.txt",

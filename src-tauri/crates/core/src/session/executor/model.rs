@@ -3,6 +3,7 @@
 use super::{Executor, Preamble, Workplace};
 use crate::context;
 use crate::session::input::{Back, PromptCut, Ticket};
+use crate::session::reminder::{asked, remind};
 use crate::session::state::SessionState;
 use crate::session::step::tokens;
 use crate::session::traced;
@@ -49,7 +50,7 @@ impl Executor {
             }
         });
         self.preamble = Some(preamble.clone());
-        ModelRequest {
+        let mut request = ModelRequest {
             model: config.model.model.clone(),
             system: preamble.system,
             messages: crate::session::history::history(state, &|attachment| self.image(attachment)),
@@ -60,7 +61,10 @@ impl Executor {
             record: None,
             effort: state.live.turn.as_ref().and_then(|turn| turn.effort),
             facts: Arc::new(config.facts.clone()),
-        }
+            asked: asked(state),
+        };
+        remind(&mut request);
+        request
     }
 
     /// The bytes of an attachment as models get them; read once.

@@ -1,7 +1,7 @@
 //! The schema of an answer, and which tools it names.
 
 use super::golden::tools;
-use crate::dialect::{Constraint, Room, response_format};
+use crate::dialect::{Constraint, Room, response_format, wants_reminder};
 use crate::{AgentPart, CallResult, Message, ModelRequest, ToolSpec};
 use paddock_protocol::{CallFormat, Millis, ModelFacts};
 use serde_json::{Value, json};
@@ -27,6 +27,7 @@ fn request(tools: Vec<ToolSpec>, messages: Vec<Message>) -> ModelRequest {
         max_output: None,
         silence: Millis::seconds(1),
         record: None,
+        asked: None,
     }
 }
 
@@ -210,17 +211,78 @@ fn what_failed_or_was_done_twice_is_not_offered_at_once() {
     assert!(has(&ended, "task_completion"), "without it a turn does not end");
 }
 
+/// Whether the end and a question are offered after these answers to what a person said.
+fn may_end(asked: &str, rounds: &[[Message; 2]]) -> bool {
+    let names = [
+        "read_file",
+        "edit_file",
+        "run_command",
+        "ask_question",
+        "task_completion",
+    ];
+    let mut request = request(names.map(tool).to_vec(), [vec![user()], rounds.concat()].concat());
+    request.asked = Some(asked.into());
+    let offered = offered(&request);
+    let has = |name: &str| offered.iter().any(|offered| offered == name);
+    assert_eq!(has("ask_question"), has("task_completion"), "{offered:?}");
+    has("task_completion")
+}
+
 #[test]
-fn a_question_comes_after_looking() {
-    let tools = ["read_file", "ask_question", "task_completion"]
-        .map(tool)
-        .to_vec();
-    let after = |looks: usize| {
-        let rounds = (0..looks).map(|n| called("read_file", &format!("[{n}]"), true));
-        let messages = [vec![user()], rounds.flatten().collect()].concat();
-        offered(&request(tools.clone(), messages)).contains(&"ask_question".to_owned())
-    };
-    assert_eq!([after(0), after(1), after(2)], [false, false, true]);
+fn a_turn_ends_after_a_change_or_some_looks() {
+    let look = |n: usize| called("read_file", &format!("[{n}]"), true);
+    let looks = |count: usize| (0..count).map(look).collect::<Vec<_>>();
+    assert!(!may_end("Do it.", &looks(3)) && may_end("Do it.", &looks(4)));
+    assert!(may_end("Which is it? ", &looks(1)), "a look may be an answer");
+    let changed = [look(0), called("edit_file", "{}", true)];
+    assert!(may_end("Do it.", &changed));
+    let of_next_turn = [changed.concat(), called("task_completion", "{}", true).to_vec()].concat();
+    let pairs = of_next_turn
+        .chunks(2)
+        .map(|pair| [pair[0].clone(), pair[1].clone()]);
+    let next: Vec<[Message; 2]> = pairs.chain(looks(1)).collect();
+    assert!(!may_end("Do more.", &next), "a change of the turn before");
+}
+
+#[test]
+fn a_failure_is_no_end_unless_it_comes_again() {
+    let edited = called("edit_file", "{}", true);
+    let check = called("run_command", "{}", false);
+    let look = called("read_file", "{}", true);
+    assert!(!may_end("Do it.", &[edited.clone(), check.clone()]));
+    assert!(!may_end("Is it so?", &[check.clone()]));
+    let again = [edited.clone(), check.clone(), look.clone(), check.clone()];
+    assert!(may_end("Do it.", &again), "nothing was changed since");
+    let changed = [check.clone(), edited, check];
+    assert!(!may_end("Do it.", &changed), "a change has to show");
+    let many: Vec<_> = (0..5)
+        .map(|n| called("run_command", &format!("[{n}]"), false))
+        .collect();
+    assert!(!may_end("Do it.", &many[..4]) && may_end("Do it.", &many));
+    assert!(may_end("Do it.", &[look, called("task_completion", "{}", false)]));
+}
+
+#[test]
+fn a_small_model_is_told_again_what_was_asked_until_it_may_end() {
+    let tools = || vec![tool("read_file"), tool("edit_file"), tool("task_completion")];
+    let after = |rounds: &[[Message; 2]]| request(tools(), [vec![user()], rounds.concat()].concat());
+    let look = called("read_file", "{}", true);
+    let edit = |ok| called("edit_file", "{}", ok);
+    assert!(!wants_reminder(&after(&[])), "it was just said");
+    assert!(wants_reminder(&after(&[look.clone()])));
+    assert!(wants_reminder(&after(&[edit(true), edit(false)])));
+    assert!(!wants_reminder(&after(&[edit(true)])));
+
+    let mut native = after(&[look.clone()]);
+    native.format = CallFormat::Native;
+    let mut large = after(&[look.clone()]);
+    large.facts = Arc::new(ModelFacts {
+        window: Some(128_000),
+        ..ModelFacts::default()
+    });
+    let mut last_words = after(&[look]);
+    last_words.tools = Arc::default();
+    assert!(![native, large, last_words].iter().any(wants_reminder));
 }
 
 #[test]

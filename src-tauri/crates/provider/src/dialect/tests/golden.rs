@@ -127,6 +127,7 @@ fn a_prompt_is_built_again_only_when_something_changes() {
         record: None,
         effort: None,
         facts: Arc::default(),
+        asked: None,
     };
     let first = cache.prompt(&request("A", tools(), CallFormat::Json));
     // Equal is enough, it need not be the same memory; other sessions may ask in between.
