@@ -269,6 +269,7 @@ impl Desk {
             max_output: None,
             silence: Millis::seconds(60),
             record: None,
+            asked: None,
         };
         let mut texts = 0;
         provider
