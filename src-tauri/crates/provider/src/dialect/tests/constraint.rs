@@ -250,7 +250,7 @@ fn a_failure_is_no_end_unless_it_comes_again() {
     let check = called("run_command", "{}", false);
     let look = called("read_file", "{}", true);
     assert!(!may_end("Do it.", &[edited.clone(), check.clone()]));
-    assert!(!may_end("Is it so?", &[check.clone()]));
+    assert!(!may_end("Is it so?", std::slice::from_ref(&check)));
     let again = [edited.clone(), check.clone(), look.clone(), check.clone()];
     assert!(may_end("Do it.", &again), "nothing was changed since");
     let changed = [check.clone(), edited, check];
@@ -269,13 +269,13 @@ fn a_small_model_is_told_again_what_was_asked_until_it_may_end() {
     let look = called("read_file", "{}", true);
     let edit = |ok| called("edit_file", "{}", ok);
     assert!(!wants_reminder(&after(&[])), "it was just said");
-    assert!(wants_reminder(&after(&[look.clone()])));
+    assert!(wants_reminder(&after(std::slice::from_ref(&look))));
     assert!(wants_reminder(&after(&[edit(true), edit(false)])));
     assert!(!wants_reminder(&after(&[edit(true)])));
 
-    let mut native = after(&[look.clone()]);
+    let mut native = after(std::slice::from_ref(&look));
     native.format = CallFormat::Native;
-    let mut large = after(&[look.clone()]);
+    let mut large = after(std::slice::from_ref(&look));
     large.facts = Arc::new(ModelFacts {
         window: Some(128_000),
         ..ModelFacts::default()
