@@ -22,7 +22,7 @@ const CRATES: &[&str] = &[
 ];
 
 /// Enough for each breakage to show; a whole run of the simulation has more.
-const SCHEDULES: &str = "4000";
+const SCHEDULES: &str = "12000";
 const SIMULATION: &str = "every_schedule_keeps_the_invariants_and_ends_properly";
 /// A test that takes longer does not end: the breakage shows.
 const PATIENCE: Duration = Duration::from_secs(240);
