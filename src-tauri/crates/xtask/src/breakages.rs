@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -218,6 +218,8 @@ fn within(command: &mut Command, patience: Duration) -> Result<Outcome> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(quiet, 0);
     let mut child = quiet.spawn()?;
     let mut words = child.stdout.take();
     // Read beside, so that a full pipe stops nobody.
@@ -234,8 +236,7 @@ fn within(command: &mut Command, patience: Duration) -> Result<Outcome> {
             break status;
         }
         if begun.elapsed() > patience {
-            child.kill()?;
-            child.wait()?;
+            end(&mut child)?;
             return Ok(Outcome::Endless);
         }
         std::thread::sleep(Duration::from_millis(50));
@@ -251,6 +252,18 @@ fn within(command: &mut Command, patience: Duration) -> Result<Outcome> {
     })
 }
 
+/// Ends cargo together with the test that it started.
+fn end(child: &mut Child) -> Result<()> {
+    #[cfg(unix)]
+    Command::new("kill")
+        .args(["-KILL", "--", &format!("-{}", child.id())])
+        .status()?;
+    #[cfg(not(unix))]
+    child.kill()?;
+    child.wait()?;
+    Ok(())
+}
+
 /// The line that says what is wrong, cut to fit a terminal.
 fn complaint(text: &str) -> String {
     let mut lines = text.lines();
@@ -264,6 +277,20 @@ fn complaint(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_does_not_end_is_ended_with_what_it_started() {
+        let mark = std::env::temp_dir().join(format!("paddock-endless-{}", std::process::id()));
+        let words = format!("(sleep 1; touch {}) & wait", mark.display());
+        let outcome = within(
+            Command::new("sh").args(["-c", &words]),
+            Duration::from_millis(100),
+        );
+        assert!(matches!(outcome, Ok(Outcome::Endless)));
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(!mark.exists(), "it went on");
+    }
 
     #[test]
     fn every_breakage_still_has_its_one_place_in_the_code() {
