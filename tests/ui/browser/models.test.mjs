@@ -30,7 +30,7 @@ test('the models page fits a narrow window with a test open', async () => {
   await page.getByTestId('models-of-local').click()
   await page.locator("[data-model='local/llama3.3:70b']").getByTestId('test-model').click()
   await page.getByText(/Paddock uses calls as JSON/u).waitFor()
-  await page.getByText(/Paddock needs about 16 k/u).first().waitFor()
+  await page.getByText(/Paddock needs about 16\.4 k/u).first().waitFor()
   assert.equal(await fits(page), true)
   await picture(page, 'model-tested-narrow')
   assert.deepEqual(complaints, [])
