@@ -107,32 +107,17 @@ impl Checks {
         .collect()
     }
 
-    /// A sub-agent gets at most a quarter of the money that is neither spent nor promised to another one.
-    pub(super) fn money_is_shared(&self, of: &CallId, share: Option<Micros>) {
+    /// A sub-agent gets at most a quarter of the money that the caps leave.
+    pub(super) fn money_is_shared(&self, share: Option<Micros>) {
         let caps = self.caps().into_iter();
         let left = caps
             .filter(|(kind, ..)| *kind != LimitKind::DayMoney)
             .map(|(_, spent, allowed)| allowed.saturating_sub(spent))
             .min();
-        let others = self.items.iter().filter_map(|item| match &item.kind {
-            ItemKind::Call(call) if item.status == ItemStatus::Running && call.call != *of => {
-                call.sub_agent.as_ref()
-            }
-            _ => None,
-        });
-        let promised: u64 = others
-            .map(|other| {
-                other
-                    .cost_limit
-                    .map_or(0, |limit| limit.0.saturating_sub(other.usage.cost.0))
-            })
-            .sum();
-        assert_eq!(left.is_some(), share.is_some(), "a share of {left:?}");
         if let (Some(left), Some(share)) = (left, share) {
-            let free = left.saturating_sub(promised);
             assert!(
-                share.0 * 4 <= free,
-                "one of four sub-agents gets {} of {free}",
+                share.0 * 4 <= left,
+                "one of four sub-agents gets {} of {left}",
                 share.0
             );
         }

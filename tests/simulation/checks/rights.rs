@@ -416,7 +416,7 @@ impl Checks {
             turn.sub_agents
         );
         assert_eq!(config.limits.session_tokens, agent.token_limit);
-        self.money_is_shared(call, agent.cost_limit);
+        self.money_is_shared(agent.cost_limit);
         if let Some(limit) = limit {
             let share = agent.token_limit.expect("a share of the tokens");
             assert!(
