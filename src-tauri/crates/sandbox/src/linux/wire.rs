@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use rustix::io::retry_on_intr;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
@@ -137,12 +138,8 @@ pub(super) fn send_with(
     let mut beside = SendAncillaryBuffer::new(&mut space);
     let descriptors = [descriptor];
     beside.push(SendAncillaryMessage::ScmRights(&descriptors));
-    let sent = sendmsg(
-        &*socket,
-        &[IoSlice::new(&frame)],
-        &mut beside,
-        SendFlags::NOSIGNAL,
-    )?;
+    let part = [IoSlice::new(&frame)];
+    let sent = retry_on_intr(|| sendmsg(&*socket, &part, &mut beside, SendFlags::NOSIGNAL))?;
     socket.write_all(&frame[sent..])
 }
 
@@ -159,12 +156,9 @@ pub(super) fn receive_with<T: DeserializeOwned>(socket: &mut UnixStream) -> io::
     let mut first = [0];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
-    let received = recvmsg(
-        &*socket,
-        &mut [IoSliceMut::new(&mut first)],
-        &mut beside,
-        RecvFlags::CMSG_CLOEXEC,
-    )?;
+    let mut part = [IoSliceMut::new(&mut first)];
+    // A signal to the app (a child that ended, say) breaks off a wait that has a time limit, whatever the handler's flags.
+    let received = retry_on_intr(|| recvmsg(&*socket, &mut part, &mut beside, RecvFlags::CMSG_CLOEXEC))?;
     if received.bytes == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
@@ -186,4 +180,40 @@ pub(super) fn receive<T: DeserializeOwned>(socket: &mut impl Read) -> io::Result
     let mut body = vec![0; length as usize];
     socket.read_exact(&mut body)?;
     Ok(serde_json::from_slice(&body)?)
+}
+
+#[cfg(test)]
+#[allow(unsafe_code)]
+mod tests {
+    use super::*;
+    use std::os::unix::thread::JoinHandleExt;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    static CAME: AtomicBool = AtomicBool::new(false);
+
+    extern "C" fn note(_signal: libc::c_int) {
+        CAME.store(true, Ordering::SeqCst);
+    }
+
+    #[test]
+    fn a_signal_while_the_helper_starts_is_no_failure() {
+        let (mut near, mut far) = UnixStream::pair().unwrap();
+        let handler = note as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        // SAFETY: the handler only sets an atomic flag.
+        unsafe { libc::signal(libc::SIGUSR1, handler) };
+        let waiting = std::thread::spawn(move || {
+            near.set_read_timeout(Some(Duration::from_secs(60)))?;
+            receive_with::<Report>(&mut near)
+        });
+        while !CAME.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(20));
+            // SAFETY: the thread lives until it is joined below.
+            unsafe { libc::pthread_kill(waiting.as_pthread_t(), libc::SIGUSR1) };
+        }
+        let _ = send(&mut far, &Report::Started);
+        let (report, descriptor) = waiting.join().unwrap().unwrap();
+        assert_eq!(report, Report::Started);
+        assert!(descriptor.is_none());
+    }
 }
