@@ -1,6 +1,7 @@
 //! The Chat provider on a real socket: a server that sends exactly the bytes of a test, when the test says so.
 #![allow(clippy::unwrap_used)]
 
+mod asking;
 #[allow(dead_code, reason = "other tests use more of it")]
 mod server;
 
@@ -26,27 +27,7 @@ fn provider(base_url: &str) -> ChatProvider {
 }
 
 fn request() -> ModelRequest {
-    ModelRequest {
-        model: "m".into(),
-        system: "Be brief.".into(),
-        messages: vec![Message::User {
-            text: "Hi".into(),
-            images: Vec::new(),
-        }],
-        tools: vec![ToolSpec {
-            name: "list_files".into(),
-            description: "Lists".into(),
-            parameters: json!({"type": "object", "properties": {}}),
-        }]
-        .into(),
-        format: paddock_protocol::CallFormat::Native,
-        max_output: Some(50),
-        silence: Millis(400),
-        record: None,
-        effort: None,
-        facts: Default::default(),
-        asked: None,
-    }
+    asking::request("m")
 }
 
 async fn sample(provider: &ChatProvider) -> (Result<Answer, ModelError>, Vec<ModelEvent>) {

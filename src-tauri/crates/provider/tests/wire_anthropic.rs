@@ -1,6 +1,7 @@
 //! The Messages provider on a real socket: a server that sends exactly the bytes of a test, when the test says so.
 #![allow(clippy::unwrap_used)]
 
+mod asking;
 #[allow(dead_code, reason = "shared with tests that need more of it")]
 mod server;
 
@@ -29,29 +30,14 @@ fn provider(base_url: &str) -> AnthropicProvider {
 
 fn request(model: &str) -> ModelRequest {
     ModelRequest {
-        model: model.into(),
-        system: "Be brief.".into(),
-        messages: vec![Message::User {
-            text: "Hi".into(),
-            images: Vec::new(),
-        }],
-        tools: vec![ToolSpec {
-            name: "list_files".into(),
-            description: "Lists".into(),
-            parameters: json!({"type": "object", "properties": {}}),
-        }]
-        .into(),
-        format: CallFormat::Native,
         max_output: None,
         silence: Millis::seconds(20),
-        record: None,
-        effort: None,
         facts: ModelFacts {
             output: Some(64_000),
             ..ModelFacts::default()
         }
         .into(),
-        asked: None,
+        ..asking::request(model)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The Gemini provider on a real socket: a server that sends exactly the bytes of a test, when the test says so.
 #![allow(clippy::unwrap_used)]
 
+mod asking;
 #[allow(dead_code, reason = "other tests use more of it")]
 mod server;
 
-use paddock_protocol::{CallFormat, Effort, FinishReason, Millis, ModelError, ModelErrorKind, ProviderId};
+use paddock_protocol::{Effort, FinishReason, Millis, ModelError, ModelErrorKind, ProviderId};
 use paddock_provider::*;
 use serde_json::{Value, json};
 use server::{Reply, Seen, Server};
@@ -39,22 +40,8 @@ fn user(text: &str) -> Message {
 
 fn request(model: &str, messages: Vec<Message>) -> ModelRequest {
     ModelRequest {
-        model: model.into(),
-        system: "Be brief.".into(),
         messages,
-        tools: vec![ToolSpec {
-            name: "list_files".into(),
-            description: "Lists".into(),
-            parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
-        }]
-        .into(),
-        format: CallFormat::Native,
-        facts: Default::default(),
-        effort: None,
-        max_output: Some(50),
-        silence: Millis(400),
-        record: None,
-        asked: None,
+        ..asking::request(model)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The Responses provider on a real socket: a server that sends exactly the bytes of a test, when the test says so.
 #![allow(clippy::unwrap_used)]
 
+mod asking;
 #[allow(dead_code, reason = "each suite uses a part of it")]
 mod server;
 
@@ -27,25 +28,8 @@ fn provider(base_url: &str) -> ResponsesProvider {
 
 fn request() -> ModelRequest {
     ModelRequest {
-        model: "m".into(),
-        system: "Be brief.".into(),
-        messages: vec![Message::User {
-            text: "Hi".into(),
-            images: Vec::new(),
-        }],
-        tools: vec![ToolSpec {
-            name: "list_files".into(),
-            description: "Lists".into(),
-            parameters: json!({"type": "object", "properties": {}}),
-        }]
-        .into(),
-        format: paddock_protocol::CallFormat::Native,
-        max_output: Some(50),
-        silence: Millis(400),
-        record: None,
         effort: Some(Effort::Low),
-        facts: Default::default(),
-        asked: None,
+        ..asking::request("m")
     }
 }
 

@@ -1,6 +1,7 @@
 //! What all protocols have in common on a real socket: kept connections, refusals that concern one model, the form of answers.
 #![allow(clippy::unwrap_used)]
 
+mod asking;
 #[allow(dead_code, reason = "other tests use more of it")]
 mod server;
 
@@ -28,31 +29,22 @@ fn provider(base_url: &str) -> ChatProvider {
 }
 
 fn request(model: &str, format: CallFormat) -> ModelRequest {
+    let tool = |name: &str, description: &str, parameters| ToolSpec {
+        name: name.into(),
+        description: description.into(),
+        parameters,
+    };
+    let path = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     ModelRequest {
-        model: model.into(),
-        system: "Be brief.".into(),
-        messages: vec![Message::User {
-            text: "Hi".into(),
-            images: Vec::new(),
-        }],
-        tools: vec![ToolSpec {
-            name: "list_files".into(),
-            description: "Lists".into(),
-            parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}),
-        }, ToolSpec {
-            name: "read_file".into(),
-            description: "Reads".into(),
-            parameters: json!({}),
-        }]
+        tools: vec![
+            tool("list_files", "Lists", path),
+            tool("read_file", "Reads", json!({})),
+        ]
         .into(),
         format,
-        max_output: Some(50),
         silence: Millis(2_000),
-        record: None,
-        effort: None,
-        facts: Default::default(),
-asked: None,
-}
+        ..asking::request(model)
+    }
 }
 
 async fn ask(provider: &dyn Provider, request: &ModelRequest) -> Result<Answer, ModelError> {
