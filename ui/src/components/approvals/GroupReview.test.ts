@@ -1,6 +1,7 @@
 import { fireEvent, render, screen, within } from '@testing-library/svelte'
 import { tick } from 'svelte'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { fakeClock } from '$lib/approvals/clock.fixture'
 import { changeRequest, connectRequest, deleteRequest } from '$lib/approvals/requests.fixture'
 import { HostError } from '$lib/host/host'
 import type { ApprovalRequest, Decision } from '$lib/protocol'
@@ -8,22 +9,10 @@ import ApprovalDockBed from './ApprovalDockBed.svelte'
 
 const decide = vi.fn<(id: string, decision: Decision) => Promise<void>>()
 
+fakeClock()
 beforeEach(() => {
-  vi.useFakeTimers({
-    toFake: [
-      'setTimeout',
-      'clearTimeout',
-      'setInterval',
-      'clearInterval',
-      'performance',
-      'requestAnimationFrame',
-      'cancelAnimationFrame',
-    ],
-  })
   decide.mockReset().mockResolvedValue()
 })
-
-afterEach(() => vi.useRealTimers())
 
 const wait = async (millis: number): Promise<void> => {
   await vi.advanceTimersByTimeAsync(millis)

@@ -1,28 +1,17 @@
 import { fireEvent, render, screen, within } from '@testing-library/svelte'
 import { tick } from 'svelte'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { fakeClock } from '$lib/approvals/clock.fixture'
 import { changeRequest } from '$lib/approvals/requests.fixture'
 import type { ApprovalRequest, ChangeNote, Decision, DiffLine, FileChange, Hunk } from '$lib/protocol'
 import ApprovalDockBed from './ApprovalDockBed.svelte'
 
 const decide = vi.fn<(id: string, decision: Decision) => Promise<void>>()
 
+fakeClock()
 beforeEach(() => {
-  vi.useFakeTimers({
-    toFake: [
-      'setTimeout',
-      'clearTimeout',
-      'setInterval',
-      'clearInterval',
-      'performance',
-      'requestAnimationFrame',
-      'cancelAnimationFrame',
-    ],
-  })
   decide.mockReset().mockResolvedValue()
 })
-
-afterEach(() => vi.useRealTimers())
 
 const line = (mark: DiffLine['mark'], text: string): DiffLine => ({ mark, text })
 const hunk = (at: number): Hunk => ({
