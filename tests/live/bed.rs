@@ -183,12 +183,7 @@ impl Work {
 
     pub async fn decide(&self, request: &ApprovalRequest, yes: bool) {
         let decision = if yes {
-            Decision::Approve {
-                rule: None,
-                scope: AnswerScope::Once,
-                edited_arguments: None,
-                left_out: Vec::new(),
-            }
+            Decision::approve(AnswerScope::Once)
         } else {
             Decision::Reject {
                 reason: None,

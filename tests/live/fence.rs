@@ -129,12 +129,7 @@ async fn a_command_that_was_refused_a_place_runs_again_with_just_that_place() {
     assert_eq!(first.refused, [place]);
     assert!(!first.output.ok);
     assert_eq!(bed.read("runs"), "run\n", "nothing runs twice by itself");
-    let decision = Decision::Approve {
-        scope: AnswerScope::Session,
-        edited_arguments: None,
-        left_out: Vec::new(),
-        rule: None,
-    };
+    let decision = Decision::approve(AnswerScope::Session);
     let approval = again.id.clone();
     work.submit(Op::Decide { approval, decision }).await;
     let output = result_of(&mut work).await;
@@ -432,15 +427,10 @@ async fn a_command_gets_more_for_one_run_only_when_the_person_says_so() {
     assert!(
         asked
             .scopes
-            .ends_with(&[AnswerScope::OnceOpenNetwork, AnswerScope::OnceUnconfined])
+            .ends_with(&[AnswerScope::OnceWithNetwork, AnswerScope::OnceUnconfined])
     );
     let approval = asked.id.clone();
-    let decision = Decision::Approve {
-        scope: AnswerScope::OnceUnconfined,
-        edited_arguments: None,
-        left_out: Vec::new(),
-        rule: None,
-    };
+    let decision = Decision::approve(AnswerScope::OnceUnconfined);
     work.submit(Op::Decide { approval, decision }).await;
     let output = result_of(&mut work).await;
     assert!(output.ok, "{output:?}");
@@ -455,12 +445,7 @@ async fn a_command_gets_more_for_one_run_only_when_the_person_says_so() {
     })
     .await;
     let approval = held.id.clone();
-    let decision = Decision::Approve {
-        scope: AnswerScope::OnceUnconfined,
-        edited_arguments: None,
-        left_out: Vec::new(),
-        rule: None,
-    };
+    let decision = Decision::approve(AnswerScope::OnceUnconfined);
     if work
         .snapshot()
         .await

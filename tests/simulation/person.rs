@@ -120,12 +120,7 @@ impl World {
                 left_out: Vec::new(),
                 rule: Some(self.wish(request)),
             },
-            0..=10 => Decision::Approve {
-                rule: None,
-                scope: *self.dice.pick(&request.scopes),
-                edited_arguments: None,
-                left_out: Vec::new(),
-            },
+            0..=10 => Decision::approve(*self.dice.pick(&request.scopes)),
             11..=13 => Decision::Approve {
                 rule: None,
                 scope: AnswerScope::Once,

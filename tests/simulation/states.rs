@@ -139,12 +139,7 @@ fn ops(seat: &Seat) -> Vec<Op> {
         message(SendMode::AfterTurn),
         message(SendMode::Interrupt),
         message(SendMode::WhenFree),
-        decide(Decision::Approve {
-            rule: None,
-            scope: AnswerScope::Once,
-            edited_arguments: None,
-            left_out: Vec::new(),
-        }),
+        decide(Decision::approve(AnswerScope::Once)),
         decide(Decision::Reject {
             reason: None,
             pause: false,

@@ -257,12 +257,7 @@ impl Checks {
         let (Some(Op::Decide { approval, .. }), Some(decision)) = (step.op(), &step.decided) else {
             return;
         };
-        let once = Decision::Approve {
-            scope: AnswerScope::Once,
-            edited_arguments: None,
-            left_out: Vec::new(),
-            rule: None,
-        };
+        let once = Decision::approve(AnswerScope::Once);
         let Some(request) = self.rights.shown.get(approval) else {
             return;
         };
@@ -345,7 +340,7 @@ impl Checks {
             };
             let turn = self.turn.as_ref().expect("a turn").id;
             let expected = match scope {
-                AnswerScope::Once | AnswerScope::OnceOpenNetwork | AnswerScope::OnceUnconfined => {
+                AnswerScope::Once | AnswerScope::OnceWithNetwork | AnswerScope::OnceUnconfined => {
                     panic!("an approval for once became a rule")
                 }
                 AnswerScope::Turn => RuleScope::Turn { turn },

@@ -52,12 +52,7 @@ pub async fn work(paddock: &Paddock, wish: Wish<'_>) -> Result<Heard> {
         heard.events.push(event.clone());
         match event.msg {
             EventMsg::ApprovalRequested { approval } => {
-                let decision = Decision::Approve {
-                    rule: None,
-                    scope: AnswerScope::Once,
-                    edited_arguments: None,
-                    left_out: Vec::new(),
-                };
+                let decision = Decision::approve(AnswerScope::Once);
                 let approval = approval.id.clone();
                 paddock
                     .submit(&heard.session, Op::Decide { approval, decision })

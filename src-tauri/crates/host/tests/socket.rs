@@ -166,12 +166,7 @@ async fn the_demo_runs_over_the_socket_with_decisions_and_an_extension() {
         match event.msg {
             EventMsg::ApprovalRequested { approval } => {
                 decided += 1;
-                let decision = Decision::Approve {
-                    rule: None,
-                    scope: AnswerScope::Once,
-                    edited_arguments: None,
-                    left_out: Vec::new(),
-                };
+                let decision = Decision::approve(AnswerScope::Once);
                 let approval = approval.id;
                 client.submit(&session, Op::Decide { approval, decision }).await;
             }
@@ -240,12 +235,7 @@ async fn a_change_is_taken_back_made_again_and_kept_when_the_person_changed_the_
     let call = loop {
         match client.event().await.msg {
             EventMsg::ApprovalRequested { approval } => {
-                let decision = Decision::Approve {
-                    rule: None,
-                    scope: AnswerScope::Once,
-                    edited_arguments: None,
-                    left_out: Vec::new(),
-                };
+                let decision = Decision::approve(AnswerScope::Once);
                 client
                     .submit(
                         &session,

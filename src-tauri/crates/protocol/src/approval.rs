@@ -256,7 +256,8 @@ pub enum AnswerScope {
     Session,
     Project,
     /// Once, with the network of the machine in place of the proxy that asks.
-    OnceOpenNetwork,
+    #[serde(rename = "once_open_network")]
+    OnceWithNetwork,
     /// Once, without the sandbox.
     OnceUnconfined,
 }
@@ -264,7 +265,7 @@ pub enum AnswerScope {
 impl AnswerScope {
     /// Whether it holds for this one call, and opens more than its call asked for. Never by rule.
     pub fn opens_more(self) -> bool {
-        matches!(self, AnswerScope::OnceOpenNetwork | AnswerScope::OnceUnconfined)
+        matches!(self, AnswerScope::OnceWithNetwork | AnswerScope::OnceUnconfined)
     }
 }
 
@@ -297,6 +298,18 @@ pub enum Decision {
         #[serde(default)]
         pause: bool,
     },
+}
+
+impl Decision {
+    /// Approved whole and as it was shown.
+    pub fn approve(scope: AnswerScope) -> Self {
+        Self::Approve {
+            scope,
+            edited_arguments: None,
+            left_out: Vec::new(),
+            rule: None,
+        }
+    }
 }
 
 impl Decision {

@@ -31,12 +31,7 @@ impl Answers {
     }
 
     pub fn to_approval(self, request: &ApprovalRequest) -> Answer {
-        let approve = Decision::Approve {
-            scope: AnswerScope::Once,
-            edited_arguments: None,
-            left_out: Vec::new(),
-            rule: None,
-        };
+        let approve = Decision::approve(AnswerScope::Once);
         let reject = Decision::Reject {
             reason: Some(format!(
                 "not allowed in this run (--approve {})",

@@ -72,14 +72,7 @@ impl Desk<'_> {
                 Said::Answer(line) => line,
                 Said::Stop => return Said::Stop,
             };
-            let approve = |scope| {
-                Said::Answer(Decision::Approve {
-                    scope,
-                    edited_arguments: None,
-                    left_out: Vec::new(),
-                    rule: None,
-                })
-            };
+            let approve = |scope| Said::Answer(Decision::approve(scope));
             match line.to_ascii_lowercase().as_str() {
                 "y" | "yes" => return approve(AnswerScope::Once),
                 "s" if wider => return approve(AnswerScope::Session),

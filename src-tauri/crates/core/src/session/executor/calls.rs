@@ -257,7 +257,7 @@ impl LiveMask {
 /// What the person opened for one run, and for that alone.
 fn open_up(opened: Option<AnswerScope>, cx: &mut CallContext) {
     match opened {
-        Some(AnswerScope::OnceOpenNetwork) => cx.sandbox.network = NetworkLevel::Open,
+        Some(AnswerScope::OnceWithNetwork) => cx.sandbox.network = NetworkLevel::Open,
         Some(AnswerScope::OnceUnconfined) => {
             let why = "You let this command run once without the sandbox.";
             cx.confinement = Arc::new(Unconfined::new(why));

@@ -287,12 +287,7 @@ impl Draft<'_> {
             };
             let by = self.decided_by_rule(rule);
             let decision = match &reason {
-                None => Decision::Approve {
-                    scope: AnswerScope::Once,
-                    edited_arguments: None,
-                    left_out: Vec::new(),
-                    rule: None,
-                },
+                None => Decision::approve(AnswerScope::Once),
                 Some(reason) => Decision::Reject {
                     reason: Some(reason.clone()),
                     pause: false,

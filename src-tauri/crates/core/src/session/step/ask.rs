@@ -153,12 +153,7 @@ impl Draft<'_> {
         let decision = match &judgement.decision {
             Ruling::Ask => return,
             Ruling::Allow if leads_here(&request.body) => return,
-            Ruling::Allow => Decision::Approve {
-                scope: AnswerScope::Once,
-                edited_arguments: None,
-                left_out: Vec::new(),
-                rule: None,
-            },
+            Ruling::Allow => Decision::approve(AnswerScope::Once),
             Ruling::Forbid(reason) => Decision::Reject {
                 reason: Some(reason.clone()),
                 pause: false,

@@ -315,7 +315,7 @@ impl Draft<'_> {
             return scopes;
         }
         if sandbox.network != NetworkLevel::Open {
-            scopes.push(AnswerScope::OnceOpenNetwork);
+            scopes.push(AnswerScope::OnceWithNetwork);
         }
         scopes.push(AnswerScope::OnceUnconfined);
         scopes

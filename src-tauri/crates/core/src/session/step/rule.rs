@@ -83,7 +83,7 @@ impl Draft<'_> {
     /// Keeps what the person approved for longer than once.
     pub(super) fn remember(&mut self, request: &ApprovalRequest, scope: AnswerScope, wish: Option<RuleWish>) {
         let scope = match scope {
-            AnswerScope::Once | AnswerScope::OnceOpenNetwork | AnswerScope::OnceUnconfined => return,
+            AnswerScope::Once | AnswerScope::OnceWithNetwork | AnswerScope::OnceUnconfined => return,
             AnswerScope::Turn => RuleScope::Turn { turn: request.turn },
             AnswerScope::Session => RuleScope::Session,
             AnswerScope::Project => RuleScope::Project,
