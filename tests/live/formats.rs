@@ -41,7 +41,7 @@ async fn in_dialect(format: CallFormat, first: &'static str, last: &'static str)
     };
     assert_eq!(last_words(0), ASKED);
     let again = format!(
-        "The task is: {ASKED}\nIf this is all done, call task_completion. If not, send the next call."
+        "The task is: {ASKED}\nNothing was changed yet. If the task asks for a change, make it now; else read what is missing."
     );
     assert!(
         last_words(1).ends_with(&again),

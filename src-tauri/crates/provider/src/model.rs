@@ -25,7 +25,18 @@ pub struct ModelRequest {
     /// Told what was sent and what came back, byte for byte.
     pub record: Option<Recorder>,
     /// What the person asked for in this turn, where a small model may have to be told again.
-    pub asked: Option<Arc<str>>,
+    pub asked: Option<Asked>,
+}
+
+/// What the person asked for, and how far the turn has come.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// On one line.
+    pub words: Arc<str>,
+    /// Whether anything was called yet.
+    pub is_begun: bool,
+    /// Whether a call changed a file.
+    pub is_changed: bool,
 }
 
 /// Takes exchanges as they end, also of requests that were dropped.

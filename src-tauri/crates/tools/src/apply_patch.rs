@@ -214,6 +214,7 @@ fn patched(
             let wanted = Wanted {
                 name: &format!("Part {} of the patch", index + 1),
                 one_place: "Add unchanged lines around it, or a `@@` line with the line above where it belongs.",
+                call_again: None,
             };
             let hidden = paths::is_hidden_secret(cx, path);
             ToolError::Model(nearest::explain(&wanted, path.as_str(), content, &none, hidden))

@@ -15,6 +15,7 @@ use std::fmt::Write;
 const WANTED: Wanted<'_> = Wanted {
     name: "`old_text`",
     one_place: "Add lines around it to name one place, or set `all`.",
+    call_again: Some("Call edit_file again with\n\"old_text\": "),
 };
 
 /// Lines shown around a change, and at most.

@@ -14,6 +14,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) name: &'a str,
     /// What to do when it is in several places.
     pub(crate) one_place: &'a str,
+    /// How a call with another text begins; one line, as it is written in a call, follows.
+    pub(crate) call_again: Option<&'a str>,
 }
 
 /// Why a text was not found in one place. `hidden`: not even a hint of what is in the file may be given.
@@ -24,7 +26,7 @@ pub(crate) fn explain(
     none: &NoMatch,
     hidden: bool,
 ) -> String {
-    let Wanted { name, one_place } = wanted;
+    let Wanted { name, one_place, .. } = wanted;
     match none {
         _ if hidden => {
             format!("{name} is not in `{path}` in one place; nothing was changed. Read the file first.")
@@ -35,9 +37,9 @@ pub(crate) fn explain(
             )
         }
         NoMatch::Nowhere { nearest: Some(lines) } => format!(
-            "{name} is not in `{path}`; nothing was changed. The nearest lines are:\n{}Copy the text exactly, without line numbers{}.",
+            "{name} is not in `{path}`; nothing was changed. The nearest lines are:\n{}{}.",
             numbered(content, lines),
-            as_json(content, lines)
+            remedy(wanted, content, lines)
         ),
         NoMatch::Uneven { lines } => format!(
             "{name} is indented otherwise than `{path}`, and not evenly, so nothing was changed. The lines are:\n{}Copy the indentation exactly.",
@@ -57,12 +59,13 @@ pub(crate) fn explain(
     }
 }
 
-/// The one nearest line as it is written in a call: quotation marks and backslashes are what goes wrong most.
-fn as_json(content: &str, lines: &Range<usize>) -> String {
+/// Of one nearest line the call that would change it: quotation marks and backslashes are what goes wrong most.
+fn remedy(wanted: &Wanted<'_>, content: &str, lines: &Range<usize>) -> String {
     let line = content.lines().nth(lines.start - 1);
-    match line.filter(|line| lines.len() == 1 && line.len() <= MAX_LINE) {
-        Some(line) => format!(": {}", serde_json::json!(line)),
-        None => String::new(),
+    let one = line.filter(|line| lines.len() == 1 && line.len() <= MAX_LINE);
+    match wanted.call_again.zip(one) {
+        Some((call_again, line)) => format!("{call_again}{}", serde_json::json!(line)),
+        None => "Copy the text exactly, without line numbers".to_owned(),
     }
 }
 

@@ -66,8 +66,7 @@ impl TypedTool for SearchFiles {
             })?;
             let other = look(cx, &place, &query, stop)?;
             if other.hits > 0 {
-                hits = other;
-                hits.text.insert_str(0, said);
+                hits = Hits { said, ..other };
             }
         }
         Ok(hits.output())
@@ -103,6 +102,10 @@ fn look(cx: &CallContext, place: &Place, query: &Query, stop: &Stop) -> Result<H
         let walked = walk(place, None, stop, |found| {
             if found.kind == Kind::File && query.wants(place, &found.path) {
                 search(cx, place, query, found, false, &mut hits);
+                if query.is_name_of(&found.path) {
+                    hits.of_that_name
+                        .get_or_insert_with(|| place.name_of(&found.path));
+                }
             }
             Ok(if hits.are_enough() {
                 ControlFlow::Break(())
@@ -169,6 +172,12 @@ impl Query {
         })
     }
 
+    /// Whether the expression is the name of a file; in expressions its dot has a backslash.
+    fn is_name_of(&self, path: &RelativePath) -> bool {
+        let name = path.as_str().rsplit('/').next().unwrap_or_default();
+        self.line.as_str().replace('\\', "") == name
+    }
+
     fn wants(&self, place: &Place, path: &RelativePath) -> bool {
         // In the project a glob is one over whole paths.
         let path = if place.is_outside() {
@@ -182,12 +191,16 @@ impl Query {
 
 #[derive(Default)]
 struct Hits {
+    /// What is said before the text.
+    said: &'static str,
     text: String,
     hits: usize,
     files: usize,
     more: bool,
     too_large: usize,
     secret: usize,
+    /// A file that is named like what was searched for.
+    of_that_name: Option<String>,
 }
 
 impl Hits {
@@ -200,7 +213,19 @@ impl Hits {
         if self.hits == 0 {
             self.text
                 .push_str("Nothing found (ignored and binary files are left out).\n");
-        } else if self.more {
+            if let Some(path) = &self.of_that_name {
+                let _ = writeln!(self.text, "But there is a file with this name: {path}");
+            }
+        } else {
+            // A small model takes a first line for what was found, so it is no name of a file.
+            let (lines, files) = (
+                bounds::count(self.hits, "line"),
+                bounds::count(self.files, "file"),
+            );
+            let head = format!("{}{lines} in {files}.\n\n", self.said);
+            self.text.insert_str(0, &head);
+        }
+        if self.hits > 0 && self.more {
             let _ = writeln!(
                 self.text,
                 "… there may be more; narrow it with path, glob or a longer pattern."

@@ -4,18 +4,17 @@
 use super::state::SessionState;
 use super::words;
 use paddock_protocol::{Delivery, ItemKind};
-use paddock_provider::{Message, ModelRequest, wants_reminder};
-use std::sync::Arc;
+use paddock_provider::{Asked, Message, ModelRequest, reminder};
 
 /// Longer words are not said again.
 const MAX_WORDS: usize = 500;
 
 /// Adds the reminder where one helps. Only the last message changes, so what a server keeps of the prompt is kept.
 pub fn remind(request: &mut ModelRequest) {
-    let Some(asked) = request.asked.as_deref().filter(|_| wants_reminder(request)) else {
+    let Some((asked, reminder)) = request.asked.as_ref().zip(reminder(request)) else {
         return;
     };
-    let words = words::go_on_with(asked);
+    let words = words::reminder(&asked.words, reminder);
     match request.messages.last_mut() {
         Some(Message::User { text, .. }) => {
             text.push_str("\n\n");
@@ -29,19 +28,30 @@ pub fn remind(request: &mut ModelRequest) {
 }
 
 /// What the person said in this turn, on one line; none where it is too long to be said again.
-pub fn asked(state: &SessionState) -> Option<Arc<str>> {
+pub fn asked(state: &SessionState) -> Option<Asked> {
     let turn = state.live.turn.as_ref()?.turn;
-    let said = state.items.iter().filter(|item| item.turn == turn);
-    let texts = said.filter_map(|item| match &item.kind {
-        ItemKind::UserMessage {
-            text,
-            delivery: Delivery::Start | Delivery::Steer { .. },
-            ..
-        } => Some(text),
-        _ => None,
-    });
-    let words: Vec<&str> = texts.flat_map(|text| text.split_whitespace()).collect();
+    let mut words: Vec<&str> = Vec::new();
+    let (mut is_begun, mut is_changed) = (false, false);
+    for item in state.items.iter().filter(|item| item.turn == turn) {
+        match &item.kind {
+            ItemKind::UserMessage {
+                text,
+                delivery: Delivery::Start | Delivery::Steer { .. },
+                ..
+            } => words.extend(text.split_whitespace()),
+            ItemKind::Call(call) => {
+                is_begun = true;
+                let output = call.output.as_ref();
+                is_changed |= output.is_some_and(|output| !output.changes.is_empty());
+            }
+            _ => {}
+        }
+    }
     let all = words.join(" ");
     let is_short = all.chars().count() <= MAX_WORDS;
-    (is_short && !all.is_empty()).then(|| all.into())
+    (is_short && !all.is_empty()).then(|| Asked {
+        words: all.into(),
+        is_begun,
+        is_changed,
+    })
 }

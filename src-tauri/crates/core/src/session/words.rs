@@ -1,6 +1,7 @@
 //! Sentences that go to the model. Fixed forms, so that a prompt can be compared with the one before.
 
 use paddock_protocol::*;
+use paddock_provider::Reminder;
 
 pub fn malformed(reason: &str, format: CallFormat, tries_left: u32) -> String {
     format!(
@@ -155,8 +156,18 @@ pub fn remaining(iteration: u32, limit: u32) -> Option<String> {
 }
 
 /// The end of a request with results, for a model with a small window.
-pub fn go_on_with(asked: &str) -> String {
-    format!("The task is: {asked}\nIf this is all done, call task_completion. If not, send the next call.")
+/// The words of the person once more, and what is next.
+pub fn reminder(asked: &str, reminder: Reminder) -> String {
+    let next = match reminder {
+        Reminder::GoOn => "If this is all done, call task_completion. If not, send the next call.",
+        Reminder::Unchanged => {
+            "Nothing was changed yet. If the task asks for a change, make it now; else read what is missing."
+        }
+        Reminder::UnchangedMayEnd => {
+            "Nothing was changed yet. If the task asks for a change, make it now; else read what is missing or call task_completion."
+        }
+    };
+    format!("The task is: {asked}\n{next}")
 }
 
 pub fn guard(pattern: GuardPattern) -> &'static str {

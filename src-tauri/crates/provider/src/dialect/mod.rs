@@ -25,7 +25,7 @@ mod told;
 
 pub(crate) use constraint::{Constraint, response_format};
 pub(crate) use history::{Speaker, conversation};
-pub use offer::wants_reminder;
+pub use offer::{Reminder, reminder};
 pub(crate) use prompt::PromptCache;
 pub use prompt::{PROMPT_LIMIT, enhanced_prompt};
 pub(crate) use read::read_answer;

@@ -13,6 +13,9 @@ const LOOKS: [&str; 5] = [
     "read_file",
     "read_output",
 ];
+/// Of these, the ones that tell where something is.
+const FINDS: [&str; 3] = ["list_files", "find_files", "search_files"];
+const EDIT: &str = "edit_file";
 const ASK: &str = "ask_question";
 /// Without it a turn does not end.
 pub(super) const END: &str = "task_completion";
@@ -48,22 +51,41 @@ pub(super) fn offered(request: &ModelRequest) -> Vec<&ToolSpec> {
     }
 }
 
-/// Whether a model is told again what it was asked for: it calls in its text and has little room, and its last call failed or the turn
-/// may not end yet.
-pub fn wants_reminder(request: &ModelRequest) -> bool {
+/// What a model is told beside the words of the person, once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reminder {
+    /// Go on, or end the turn when all is done.
+    GoOn,
+    /// Nothing was changed yet, and the turn may not end.
+    Unchanged,
+    /// Nothing was changed yet; that may be all.
+    UnchangedMayEnd,
+}
+
+/// Whether and how a model is told again what it was asked for: it calls in its text and has little room, and its last call failed, the
+/// turn may not end yet, or nothing was changed although no question was asked.
+pub fn reminder(request: &ModelRequest) -> Option<Reminder> {
     let is_small = request.format != CallFormat::Native && Room::in_request(request) == Room::Small;
+    let asked = request.asked.as_ref().filter(|asked| asked.is_begun)?;
     if !is_small || request.tools.is_empty() {
-        return false;
+        return None;
     }
     let rounds = rounds(&request.messages);
-    let is_open = || !may_end(&rounds, asks(request));
-    rounds.last().is_some_and(|last| failed(last) || is_open())
+    let may_end = may_end(&rounds, asks(request));
+    if asked.is_changed || asks(request) {
+        let is_due = failed(rounds.last()?) || !may_end;
+        return is_due.then_some(Reminder::GoOn);
+    }
+    Some(match may_end {
+        true => Reminder::UnchangedMayEnd,
+        false => Reminder::Unchanged,
+    })
 }
 
 /// Whether the person wants to know something: then a look is enough to answer.
 fn asks(request: &ModelRequest) -> bool {
-    let asked = request.asked.as_deref().unwrap_or_default();
-    asked.trim_end().ends_with('?')
+    let asked = request.asked.as_ref();
+    asked.is_some_and(|asked| asked.words.trim_end().ends_with('?'))
 }
 
 /// Whether a turn has come far enough to end, or to ask the person. A small model says that all is done when it has only looked or
@@ -137,17 +159,21 @@ fn rounds(messages: &[Message]) -> Vec<Vec<Called<'_>>> {
     rounds
 }
 
-/// What failed in the last answer, and what the last two asked for a second time although nothing was changed in between.
+/// What failed in the last answer or searched in it, and what the last two asked for a second time although nothing was changed
+/// in between. A small model that searched goes on searching, in place of reading or changing what it found.
 fn barred<'a>(rounds: &[Vec<Called<'a>>]) -> Vec<&'a str> {
     let Some(last) = rounds.last() else {
         return Vec::new();
     };
-    let mut barred: Vec<&str> = last
-        .iter()
-        .filter(|call| !call.ok)
-        .map(|call| call.name)
-        .collect();
     let since = since_change(rounds);
+    let failures = |name: &str| {
+        let calls = since.iter().flatten();
+        calls.filter(|call| !call.ok && call.name == name).count()
+    };
+    // The first edit that fails is told how to do better.
+    let is_remediable = |call: &&Called<'_>| call.name == EDIT && failures(EDIT) == 1;
+    let is_barred = |call: &&Called<'_>| FINDS.contains(&call.name) || !call.ok && !is_remediable(call);
+    let mut barred: Vec<&str> = last.iter().filter(is_barred).map(|call| call.name).collect();
     for at in since.len().saturating_sub(2)..since.len() {
         let earlier = since[..at].iter().flatten();
         let is_repeated = |call: &&Called<'_>| earlier.clone().any(|other| other.is_same(call));

@@ -262,7 +262,7 @@ async fn edit_file_fails_in_words_that_help() {
             "quoted.json",
             "name: gamma",
             "x",
-            "`old_text` is not in `quoted.json`; nothing was changed. The nearest lines are:\n1\t  \"name\": \"gamma\",\nCopy the text exactly, without line numbers: \"  \\\"name\\\": \\\"gamma\\\",\".",
+            "`old_text` is not in `quoted.json`; nothing was changed. The nearest lines are:\n1\t  \"name\": \"gamma\",\nCall edit_file again with\n\"old_text\": \"  \\\"name\\\": \\\"gamma\\\",\".",
         ),
         (
             "a.txt",

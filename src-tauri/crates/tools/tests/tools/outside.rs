@@ -104,7 +104,9 @@ async fn a_folder_is_listed_and_searched_under_the_name_that_was_written() {
         .says("search_files", json!({"path": "../shared/", "pattern": "http"}))
         .await;
     assert!(
-        found.starts_with("../shared/deep/more.txt\n  1: http again\n\n../shared/ports.json\n"),
+        found.starts_with(
+            "2 lines in 2 files.\n\n../shared/deep/more.txt\n  1: http again\n\n../shared/ports.json\n"
+        ),
         "{found}"
     );
     assert!(
@@ -114,7 +116,7 @@ async fn a_folder_is_listed_and_searched_under_the_name_that_was_written() {
     let only = json!({"path": "../shared", "pattern": "http", "glob": "deep/*"});
     assert_eq!(
         project.says("search_files", only).await,
-        "../shared/deep/more.txt\n  1: http again\n"
+        "1 line in 1 file.\n\n../shared/deep/more.txt\n  1: http again\n"
     );
     let names = project
         .says(
@@ -133,7 +135,10 @@ async fn a_folder_is_listed_and_searched_under_the_name_that_was_written() {
             json!({"path": "../shared/ports.json", "pattern": "80"}),
         )
         .await;
-    assert_eq!(one, "../shared/ports.json\n  1: {\"http\": 80}\n");
+    assert_eq!(
+        one,
+        "1 line in 1 file.\n\n../shared/ports.json\n  1: {\"http\": 80}\n"
+    );
 }
 
 #[tokio::test]

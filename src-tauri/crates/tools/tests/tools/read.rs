@@ -111,7 +111,7 @@ async fn links_are_shown_and_not_followed() {
     assert_eq!(list, "a/\na/b.txt (7 B)\na/loop (link)\nout (link)\n");
     assert_eq!(
         project.says("search_files", json!({"pattern": "needle"})).await,
-        "a/b.txt\n  1: needle\n"
+        "1 line in 1 file.\n\na/b.txt\n  1: needle\n"
     );
     assert_eq!(
         project.says("find_files", json!({"pattern": "**"})).await,
@@ -159,7 +159,7 @@ async fn search_files_groups_hits_by_file() {
         .unwrap();
     assert_eq!(
         output.text,
-        "README.md\n  2: Needle here\n\ndocs/build/page.md\n  1: needle\n\nkeep.log\n  1: needle\n\nsrc/deep/er/mod.rs\n  1: // needle NEEDLE\n\nsrc/main.rs\n  2:     needle();\n\
+        "5 lines in 5 files.\n\nREADME.md\n  2: Needle here\n\ndocs/build/page.md\n  1: needle\n\nkeep.log\n  1: needle\n\nsrc/deep/er/mod.rs\n  1: // needle NEEDLE\n\nsrc/main.rs\n  2:     needle();\n\
          1 file with passwords or keys not shown; read one by name if it is needed.\n"
     );
     assert_eq!(
@@ -176,11 +176,14 @@ async fn search_files_groups_hits_by_file() {
             json!({"pattern": "^needle|NEEDLE$", "glob": "*.rs"}),
         )
         .await;
-    assert_eq!(both, "src/deep/er/mod.rs\n  1: // needle NEEDLE\n");
+    assert_eq!(
+        both,
+        "1 line in 1 file.\n\nsrc/deep/er/mod.rs\n  1: // needle NEEDLE\n"
+    );
     let small = json!({"pattern": "^needle here\\W?$"});
     assert_eq!(
         project.says("search_files", small).await,
-        "README.md\n  2: Needle here\n",
+        "1 line in 1 file.\n\nREADME.md\n  2: Needle here\n",
         "without capitals both are found"
     );
     let capital = json!({"pattern": "^NEEDLE here$"});
@@ -193,7 +196,10 @@ async fn search_files_groups_hits_by_file() {
     let file = project
         .says("search_files", json!({"pattern": "needle", "path": "debug.log"}))
         .await;
-    assert_eq!(file, "debug.log\n  1: needle\n", "a file asked for by name");
+    assert_eq!(
+        file, "1 line in 1 file.\n\ndebug.log\n  1: needle\n",
+        "a file asked for by name"
+    );
     let none = project.says("search_files", json!({"pattern": "nowhere"})).await;
     assert_eq!(none, "Nothing found (ignored and binary files are left out).\n");
     let wrong = project.fails("search_files", json!({"pattern": "main("})).await;
@@ -225,7 +231,7 @@ async fn a_search_is_bounded_and_passes_over_binary_files() {
     );
     let text = project.says("search_files", json!({"pattern": "needle"})).await;
     assert!(
-        text.starts_with("utf16.txt\n  1: a needle\n\nwide.txt\n  1: …é"),
+        text.starts_with("2 lines in 2 files.\n\nutf16.txt\n  1: a needle\n\nwide.txt\n  1: …é"),
         "{text}"
     );
     assert!(
@@ -383,12 +389,26 @@ async fn what_is_no_hit_as_an_expression_is_searched_as_plain_text() {
         .await;
     assert_eq!(
         found,
-        "Nothing found as a regular expression; as plain text:\na.py\n  1: def mean(values):\n"
+        "Nothing found as a regular expression; as plain text:\n1 line in 1 file.\n\na.py\n  1: def mean(values):\n"
     );
     let found = project
         .says("search_files", json!({"pattern": r"mean\(values\)"}))
         .await;
-    assert_eq!(found, "a.py\n  1: def mean(values):\n");
+    assert_eq!(found, "1 line in 1 file.\n\na.py\n  1: def mean(values):\n");
+}
+
+#[tokio::test]
+async fn the_name_of_a_file_that_no_line_holds_is_told_to_be_one() {
+    let project = Project::new(&[("tools/check.sh", "exit 1\n"), ("a.py", "")]);
+    for pattern in ["check.sh", r"check\.sh"] {
+        let text = project.says("search_files", json!({"pattern": pattern})).await;
+        assert!(
+            text.ends_with("But there is a file with this name: tools/check.sh\n"),
+            "{text}"
+        );
+    }
+    let text = project.says("search_files", json!({"pattern": "check"})).await;
+    assert!(!text.contains("with this name"), "{text}");
 }
 
 #[tokio::test]
@@ -407,7 +427,7 @@ async fn a_careful_search_goes_by_words_in_the_end() {
     project.cx.careful = true;
     assert_eq!(
         project.says("search_files", search).await,
-        "Nothing found; lines with one of its words:\noptions.py\n  2: PORT = 8417\n"
+        "Nothing found; lines with one of its words:\n1 line in 1 file.\n\noptions.py\n  2: PORT = 8417\n"
     );
     let one = project.says("search_files", json!({"pattern": "nowhere"})).await;
     assert!(one.starts_with("Nothing found ("), "{one}");

@@ -1,8 +1,8 @@
 //! The schema of an answer, and which tools it names.
 
 use super::golden::tools;
-use crate::dialect::{Constraint, Room, response_format, wants_reminder};
-use crate::{AgentPart, CallResult, Message, ModelRequest, ToolSpec};
+use crate::dialect::{Constraint, Reminder, Room, reminder, response_format};
+use crate::{AgentPart, Asked, CallResult, Message, ModelRequest, ToolSpec};
 use paddock_protocol::{CallFormat, Millis, ModelFacts};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -35,6 +35,15 @@ fn user() -> Message {
     Message::User {
         text: "Go".into(),
         images: Vec::new(),
+    }
+}
+
+/// What the person said in a turn in which something was called.
+fn said(words: &str, is_changed: bool) -> Asked {
+    Asked {
+        words: words.into(),
+        is_begun: true,
+        is_changed,
     }
 }
 
@@ -181,10 +190,17 @@ fn what_failed_or_was_done_twice_is_not_offered_at_once() {
     let after = |rounds: &[[Message; 2]]| small([vec![user()], rounds.concat()].concat());
     let has = |names: &[String], name: &str| names.iter().any(|offered| offered == name);
 
-    let failed = after(&[called("edit_file", "{}", false)]);
-    assert!(!has(&failed, "edit_file") && has(&failed, "read_file"));
-    let again = after(&[called("edit_file", "{}", false), called("read_file", "{}", true)]);
-    assert!(has(&again, "edit_file"));
+    let failed = after(&[called("run_command", "{}", false)]);
+    assert!(!has(&failed, "run_command") && has(&failed, "read_file"));
+    let edit = called("edit_file", "{}", false);
+    assert!(
+        has(&after(std::slice::from_ref(&edit)), "edit_file"),
+        "it is told how"
+    );
+    let twice = [edit, called("edit_file", "[2]", false)];
+    assert!(!has(&after(&twice), "edit_file"));
+    let again = [twice.concat(), called("read_file", "{}", true).to_vec()].concat();
+    assert!(has(&small([vec![user()], again].concat()), "edit_file"));
 
     let twice = after(&[called("read_file", "{}", true), called("read_file", "{}", true)]);
     assert!(!has(&twice, "read_file") && has(&twice, "edit_file"));
@@ -221,7 +237,7 @@ fn may_end(asked: &str, rounds: &[[Message; 2]]) -> bool {
         "task_completion",
     ];
     let mut request = request(names.map(tool).to_vec(), [vec![user()], rounds.concat()].concat());
-    request.asked = Some(asked.into());
+    request.asked = Some(said(asked, false));
     let offered = offered(&request);
     let has = |name: &str| offered.iter().any(|offered| offered == name);
     assert_eq!(has("ask_question"), has("task_completion"), "{offered:?}");
@@ -263,26 +279,59 @@ fn a_failure_is_no_end_unless_it_comes_again() {
 }
 
 #[test]
-fn a_small_model_is_told_again_what_was_asked_until_it_may_end() {
+fn a_small_model_is_told_again_what_was_asked() {
     let tools = || vec![tool("read_file"), tool("edit_file"), tool("task_completion")];
-    let after = |rounds: &[[Message; 2]]| request(tools(), [vec![user()], rounds.concat()].concat());
+    let after = |words: &str, is_changed: bool, rounds: &[[Message; 2]]| ModelRequest {
+        asked: Some(said(words, is_changed)),
+        ..request(tools(), [vec![user()], rounds.concat()].concat())
+    };
     let look = called("read_file", "{}", true);
     let edit = |ok| called("edit_file", "{}", ok);
-    assert!(!wants_reminder(&after(&[])), "it was just said");
-    assert!(wants_reminder(&after(std::slice::from_ref(&look))));
-    assert!(wants_reminder(&after(&[edit(true), edit(false)])));
-    assert!(!wants_reminder(&after(&[edit(true)])));
+    let looked = after("Do it.", false, std::slice::from_ref(&look));
+    assert_eq!(reminder(&looked), Some(Reminder::Unchanged));
+    let ran = after(
+        "Do it.",
+        false,
+        &[look.clone(), called("run_command", "{}", true)],
+    );
+    assert_eq!(reminder(&ran), Some(Reminder::UnchangedMayEnd));
+    assert_eq!(reminder(&after("Do it.", true, &[edit(true)])), None);
+    let failed = after("Do it.", true, &[edit(true), edit(false)]);
+    assert_eq!(reminder(&failed), Some(Reminder::GoOn));
 
-    let mut native = after(std::slice::from_ref(&look));
+    let asked = after("Is it so?", false, std::slice::from_ref(&look));
+    assert_eq!(reminder(&asked), None, "a look may be an answer");
+    let asked = after("Is it so?", false, &[edit(false)]);
+    assert_eq!(reminder(&asked), Some(Reminder::GoOn));
+
+    let mut begins = looked.clone();
+    begins.asked = Some(Asked {
+        is_begun: false,
+        ..said("Do it.", false)
+    });
+    let mut native = looked.clone();
     native.format = CallFormat::Native;
-    let mut large = after(std::slice::from_ref(&look));
+    let mut large = looked.clone();
     large.facts = Arc::new(ModelFacts {
         window: Some(128_000),
         ..ModelFacts::default()
     });
-    let mut last_words = after(&[look]);
+    let mut last_words = looked.clone();
     last_words.tools = Arc::default();
-    assert!(![native, large, last_words].iter().any(wants_reminder));
+    let mut untold = looked;
+    untold.asked = None;
+    for request in [begins, native, large, last_words, untold] {
+        assert_eq!(reminder(&request), None);
+    }
+}
+
+#[test]
+fn a_search_is_not_followed_by_the_same_search_tool() {
+    let after = |rounds: &[[Message; 2]]| small([vec![user()], rounds.concat()].concat());
+    let listed = called("list_files", "{}", true);
+    assert!(!after(std::slice::from_ref(&listed)).contains(&"list_files".to_owned()));
+    let read = [listed, called("read_file", "{}", true)];
+    assert!(after(&read).contains(&"list_files".to_owned()));
 }
 
 #[test]
