@@ -246,7 +246,7 @@ echo "all good"
 
 impl Done<'_> {
     /// The text of a file of the project.
-    fn read(&self, name: &str) -> Result<String> {
+    pub fn read(&self, name: &str) -> Result<String> {
         fs::read_to_string(self.path(name)).with_context(|| format!("{name} cannot be read"))
     }
 
@@ -255,7 +255,7 @@ impl Done<'_> {
     }
 
     /// Whether a file holds exactly this text, but for blanks at the end.
-    fn holds(&self, name: &str, text: &str) -> Result<()> {
+    pub fn holds(&self, name: &str, text: &str) -> Result<()> {
         let found = self.read(name)?;
         ensure!(found.trim_end() == text, "{name} holds {found:?}");
         Ok(())

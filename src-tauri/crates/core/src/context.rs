@@ -2,6 +2,7 @@
 //! Built once per turn and byte-stable within it, so that the provider's prompt cache hits.
 
 use paddock_protocol::{CallFormat, LEAST_WINDOW, Role, SessionConfig, Timestamp};
+use paddock_provider::PROJECT_HEADING;
 use paddock_sandbox::{Kind, ProjectRoot, RelativePath};
 use std::fmt::Write as _;
 
@@ -33,7 +34,7 @@ pub fn system_prompt(root: &ProjectRoot, config: &SessionConfig, at: Timestamp) 
     {
         let _ = write!(prompt, "\n\n# Your role: {}\n{}", own.name, own.prompt.trim());
     }
-    prompt.push_str("\n\n# Project\n");
+    let _ = write!(prompt, "\n\n{PROJECT_HEADING}\n");
     facts(root, at, is_short, &mut prompt);
     if let Some((name, text)) = guide(root) {
         let _ = write!(prompt, "\n# {name} of the project\n{text}\n");

@@ -38,8 +38,8 @@ pub use base_url::BaseUrl;
 pub use catalogue::{catalogue_date, known_facts, merged, minimal_effort_word};
 pub use chat::ChatProvider;
 pub use dialect::{
-    BrokenCall, PROMPT_LIMIT, Reminder, Room, TextCall, TextCallProblem, TextCalls, TextPart,
-    enhanced_prompt, form, read_text_calls, reminder,
+    BrokenCall, PROJECT_HEADING, PROMPT_LIMIT, Reminder, Room, TextCall, TextCallProblem, TextCalls,
+    TextPart, enhanced_prompt, form, read_text_calls, reminder,
 };
 pub use discovery::{find_local_servers, find_servers_on};
 pub use gemini::GeminiProvider;

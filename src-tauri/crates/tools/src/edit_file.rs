@@ -1,7 +1,7 @@
 //! A part of a file, replaced in exactly the place that is meant.
 
 use crate::change::{self, Plan};
-use crate::matching::{self, How, Match};
+use crate::matching::{self, How, Match, is_alike};
 use crate::nearest::Wanted;
 use crate::place::Place;
 use crate::text::{Text, binary_kind};
@@ -22,6 +22,8 @@ const WANTED: Wanted<'_> = Wanted {
 const AROUND: usize = 2;
 const MAX_SHOWN: usize = 20;
 const MAX_LINE: usize = 300;
+/// Bytes of a replacement that is written out in an answer to the model.
+const MAX_ADDITION: usize = 2_000;
 
 pub(crate) struct EditFile;
 
@@ -85,9 +87,7 @@ fn plan(
 ) -> Result<(Plan, Match, String), ToolError> {
     let path = place.name();
     let Some(bytes) = old else {
-        return Err(ToolError::Model(format!(
-            "`{path}` does not exist. Use write_file to create it."
-        )));
+        return Err(place.missing_file());
     };
     let Some(text) = Text::decode(&bytes) else {
         return Err(ToolError::Model(format!(
@@ -112,6 +112,15 @@ fn plan(
             "`{path}` is not stored as UTF-8 and cannot hold “{letter}”; nothing was changed. Use other letters, or write_file for the whole file."
         ))
     })?;
+    if cx.careful
+        && let Some(kept) = with_forgotten_line(&text.content, &found, &input.old_text)
+    {
+        return Err(ToolError::Model(format!(
+            "Nothing was changed: the line `{}` would be gone, but what it begins would stay. To keep it call edit_file again with the same `old_text` and with\n\"new_text\": {}",
+            bounds::short_line(input.old_text.trim(), MAX_LINE),
+            serde_json::json!(kept)
+        )));
+    }
     if new == bytes {
         return Err(ToolError::Model(
             "The new text is the same as the old; nothing was changed.".to_owned(),
@@ -126,6 +135,32 @@ fn plan(
         found,
         content,
     ))
+}
+
+/// What was meant where new lines take the place of the first line of a block that stays: those lines and then that line. A small model
+/// that adds something before a block forgets to write the line again.
+fn with_forgotten_line(before: &str, found: &Match, old_text: &str) -> Option<String> {
+    let [only] = found.replacements.as_slice() else {
+        return None;
+    };
+    let old = old_text.trim_matches('\n');
+    let new = only.text.trim_matches('\n');
+    let is_one_line = !old.contains('\n') && !old.trim().is_empty();
+    let adds_lines = new.lines().count() > 2 && new.len() <= MAX_ADDITION;
+    if !is_one_line || !adds_lines || new.lines().any(|line| is_alike(line.trim(), old.trim())) {
+        return None;
+    }
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let begin = before[..only.range.start].rfind('\n').map_or(0, |at| at + 1);
+    let mut lines = before[begin..].lines();
+    let line = lines.next().filter(|line| line.trim() == old.trim())?;
+    let below = lines.find(|line| !line.trim().is_empty())?;
+    let gap = if before.contains("\n\n\n") {
+        "\n\n\n"
+    } else {
+        "\n\n"
+    };
+    (indent(below) > indent(line)).then(|| format!("{new}{gap}{old}"))
 }
 
 /// The changed lines as they are now, with those around them: what went wrong is seen at once.

@@ -3,6 +3,17 @@
 
 use crate::text::LineEnd;
 use similar::TextDiff;
+
+/// Share of letters that two lines have in common when one is the other with a change.
+const ALIKE: f32 = 0.75;
+/// Longer lines are compared only whole: the comparison is quadratic.
+const MAX_ALIKE: usize = 1_000;
+
+/// Whether one line is the other with a small change.
+pub(crate) fn is_alike(line: &str, other: &str) -> bool {
+    let are_short = line.len().max(other.len()) <= MAX_ALIKE;
+    line == other || are_short && TextDiff::from_chars(line, other).ratio() >= ALIKE
+}
 use std::ops::Range;
 
 /// Lines compared letter by letter when nothing else is near.

@@ -201,6 +201,30 @@ impl Place {
         }
     }
 
+    /// Why a file cannot be read or edited that is not there, and what to do.
+    pub(crate) fn missing_file(&self) -> ToolError {
+        let path = self.path.clone();
+        match self.failure(PathError::NotFound { path }) {
+            ToolError::Model(text) if !self.is_outside() => {
+                let next = match self.otherwise_written() {
+                    Some(meant) => format!("Use `{meant}`."),
+                    None => "To make it use write_file.".to_owned(),
+                };
+                ToolError::Model(format!("{text} {next}"))
+            }
+            other => other,
+        }
+    }
+
+    /// What is there under the same name, but for small and capital letters.
+    fn otherwise_written(&self) -> Option<RelativePath> {
+        let folder = self.path.parent()?;
+        let wanted = self.path.as_str().to_lowercase();
+        let entries = self.root.read_dir(&folder).ok()?;
+        let mut paths = entries.iter().filter_map(|entry| folder.join(&entry.name).ok());
+        paths.find(|path| path.as_str().to_lowercase() == wanted)
+    }
+
     /// What there is in the nearest folder above something that is not there: a wrong guess is corrected at once.
     fn near(&self, missing: &RelativePath) -> String {
         let mut above = missing.parent();

@@ -46,12 +46,7 @@ impl TypedTool for ReadFile {
                 "`{path}` has {}, too much to read. Use search_files on it, or a command that shows a part.",
                 bounds::size(size)
             )),
-            PathError::NotFound { .. } => match place.failure(error) {
-                ToolError::Model(text) if !place.is_outside() => {
-                    ToolError::Model(format!("{text} To make it use write_file."))
-                }
-                other => other,
-            },
+            PathError::NotFound { .. } => place.missing_file(),
             other => place.failure(other),
         })?;
         if let Some(media_type) = Attachment::media_type_of(&bytes) {

@@ -1,6 +1,7 @@
 //! A whole file, new or replaced.
 
 use crate::change::{self, Plan};
+use crate::matching::is_alike;
 use crate::place::Place;
 use crate::text::{LineEnd, Text};
 use crate::typed::{Stop, TypedTool, done};
@@ -13,6 +14,8 @@ use serde_json::json;
 use std::collections::HashSet;
 
 const MAX_LINE: usize = 120;
+/// Lines of a file that are compared with others, each with each.
+const MAX_COMPARED: usize = 200;
 /// Bytes of a replacement that is written out in an answer to the model.
 const MAX_ADDITION: usize = 2_000;
 
@@ -97,12 +100,7 @@ fn check_loss(cx: &CallContext, path: &RelativePath, before: &str, content: &str
             "`{path}` is there already and you have not read it; nothing was written. Read it with read_file; then change a part of it with edit_file, or write it whole."
         )));
     }
-    let kept: HashSet<&str> = content.lines().map(str::trim).collect();
-    let lost: Vec<&str> = lines
-        .iter()
-        .copied()
-        .filter(|line| !kept.contains(line.trim()))
-        .collect();
+    let lost = lost_lines(&lines, content);
     if !cx.careful || lost.len() * 2 <= lines.len() {
         return Ok(());
     }
@@ -125,6 +123,24 @@ fn check_loss(cx: &CallContext, path: &RelativePath, before: &str, content: &str
         lines.len(),
         bounds::short_line(lost[0].trim(), MAX_LINE)
     )))
+}
+
+/// The lines of a file that a text does not hold. Of a short file that does not get shorter, a line that is much alike counts as held.
+fn lost_lines<'a>(lines: &[&'a str], content: &str) -> Vec<&'a str> {
+    let trimmed = content.lines().map(str::trim);
+    let mut new: Vec<&str> = trimmed.filter(|line| !line.is_empty()).collect();
+    let is_compared = lines.len() <= MAX_COMPARED && (lines.len()..=MAX_COMPARED).contains(&new.len());
+    let kept: HashSet<&str> = new.iter().copied().collect();
+    let is_lost = |line: &&str| !kept.contains(line.trim());
+    let mut lost: Vec<&str> = lines.iter().copied().filter(is_lost).collect();
+    if is_compared {
+        new.retain(|line| lines.iter().all(|old| old.trim() != *line));
+        lost.retain(|line| {
+            let alike = new.iter().position(|other| is_alike(line.trim(), other));
+            alike.map(|at| new.swap_remove(at)).is_none()
+        });
+    }
+    lost
 }
 
 /// The lines of a file whose words a text does not hold, however it is set out.

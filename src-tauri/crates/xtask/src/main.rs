@@ -37,7 +37,7 @@ cargo xtask COMMAND
   run [--release] [-- ARGS]   build everything and open the window on the demo; without a display, run the demo here
   setup [--tests] [--list]    install what is missing, or say what to install; --list only prints the package names
   test [PART ...] [-- FILTER] run the tests; parts: rust ui browser window (all when none is named), and
-                              real: ten small tasks with the model at PADDOCK_REAL_MODEL_URL
+                              real: twenty small tasks with the model at PADDOCK_REAL_MODEL_URL
   check [--fast]              format, lints, house rules, types; --fast leaves out the types for Windows and macOS
   bench [FILTER]              measure
   fuzz [SECONDS]              run the fuzz targets, each for 20 seconds or as long as asked

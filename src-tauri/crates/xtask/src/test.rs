@@ -255,7 +255,7 @@ fn real(filter: &[&str], count: &mut Count) -> Result<()> {
     let mut cargo = workspace::cargo();
     cargo
         .args(["test", "--quiet", "--package", "paddock-tests", "--test", "real"])
-        .args(["--", "--nocapture"]);
+        .args(["--", "--nocapture", "--test-threads=1"]);
     if let Some(tasks) = filter.first() {
         cargo.env("PADDOCK_REAL_TASKS", tasks);
     }

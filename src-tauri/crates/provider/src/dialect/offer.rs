@@ -1,6 +1,7 @@
 //! Which tools the schema of the next answer names. A small model repeats what it did last and changes what it has not looked at; a
 //! choice it is not offered it cannot make. Only what the model is held to while it writes: a call of another tool is still read.
 
+use super::question;
 use super::told::{Room, told};
 use crate::{AgentPart, Message, ModelRequest, ToolSpec};
 use paddock_protocol::CallFormat;
@@ -62,8 +63,8 @@ pub enum Reminder {
     UnchangedMayEnd,
 }
 
-/// Whether and how a model is told again what it was asked for: it calls in its text and has little room, and its last call failed, the
-/// turn may not end yet, or nothing was changed although no question was asked.
+/// Whether and how a model is told again what it was asked for: it calls in its text and has little room, and has something to do, or
+/// has still to find an answer.
 pub fn reminder(request: &ModelRequest) -> Option<Reminder> {
     let is_small = request.format != CallFormat::Native && Room::in_request(request) == Room::Small;
     let asked = request.asked.as_ref().filter(|asked| asked.is_begun)?;
@@ -72,20 +73,21 @@ pub fn reminder(request: &ModelRequest) -> Option<Reminder> {
     }
     let rounds = rounds(&request.messages);
     let may_end = may_end(&rounds, asks(request));
-    if asked.is_changed || asks(request) {
-        let is_due = failed(rounds.last()?) || !may_end;
-        return is_due.then_some(Reminder::GoOn);
+    match (asks(request), asked.is_changed) {
+        (true, _) => {
+            let is_open = failed(rounds.last()?) || !may_end;
+            is_open.then_some(Reminder::GoOn)
+        }
+        (false, true) => Some(Reminder::GoOn),
+        (false, false) if may_end => Some(Reminder::UnchangedMayEnd),
+        (false, false) => Some(Reminder::Unchanged),
     }
-    Some(match may_end {
-        true => Reminder::UnchangedMayEnd,
-        false => Reminder::Unchanged,
-    })
 }
 
 /// Whether the person wants to know something: then a look is enough to answer.
 fn asks(request: &ModelRequest) -> bool {
     let asked = request.asked.as_ref();
-    asked.is_some_and(|asked| asked.words.trim_end().ends_with('?'))
+    asked.is_some_and(|asked| question::is_question(&asked.words))
 }
 
 /// Whether a turn has come far enough to end, or to ask the person. A small model says that all is done when it has only looked or

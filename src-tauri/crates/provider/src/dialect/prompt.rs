@@ -8,6 +8,9 @@ use paddock_protocol::CallFormat;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// From this line on a system prompt is about one project. What a dialect adds comes before it, so that a server which keeps what it
+/// read of a prompt keeps the tools as well: reading them again takes a local model many seconds.
+pub const PROJECT_HEADING: &str = "# Project";
 /// Bytes of the text about tools that is added to a system prompt, where there is much room: about 4,500 tokens.
 pub const PROMPT_LIMIT: usize = 16 * 1024;
 /// The same where there is little: about 1,300 tokens.
@@ -90,10 +93,22 @@ pub(super) fn prompt_within(
         return system.to_owned();
     }
     let added = added(told(tools, room), format, room, limit);
-    match system.is_empty() {
-        true => added,
-        false => format!("{system}\n\n{added}"),
+    let at = match system.starts_with(PROJECT_HEADING) {
+        true => 0,
+        false => system
+            .find(&format!("\n{PROJECT_HEADING}\n"))
+            .unwrap_or(system.len()),
+    };
+    let (rules, project) = system.split_at(at);
+    let parts = [rules.trim_end(), added.trim_end(), project.trim_start()];
+    let mut prompt = String::with_capacity(system.len() + added.len() + 4);
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        if !prompt.is_empty() {
+            prompt.push_str("\n\n");
+        }
+        prompt.push_str(part);
     }
+    prompt
 }
 
 fn added(tools: Vec<&ToolSpec>, format: CallFormat, room: Room, limit: usize) -> String {

@@ -145,6 +145,50 @@ async fn a_careful_call_that_would_lose_a_file_is_told_the_edit_to_make() {
 }
 
 #[tokio::test]
+async fn a_careful_write_may_change_every_line_of_a_file_a_little() {
+    let mut project = Project::new(&[(
+        "greet.py",
+        "def greet(name, word):\n    return f\"{word}, {name}!\"\n",
+    )]);
+    project.cx.careful = true;
+    let content = "def greet(name, word='Hi'):\n    return f'{word}, {name}!'\n";
+    let write = json!({"path": "greet.py", "content": content});
+    project.run("write_file", write).await.unwrap();
+    assert_eq!(project.text("greet.py"), content);
+}
+
+#[tokio::test]
+async fn a_careful_edit_does_not_lose_the_first_line_of_a_block() {
+    let dates = "\"\"\"Dates.\"\"\"\n\n\ndef week():\n    return 7\n";
+    let year = "def is_leap_year(number):\n    rest = number % 4\n    return rest == 0";
+    let mut project = Project::new(&[("dates.py", dates)]);
+    project.cx.careful = true;
+    let edit = |new: &str| json!({"path": "dates.py", "old_text": "def week():", "new_text": new});
+    let text = project.fails("edit_file", edit(year)).await;
+    let both = format!("{year}\n\n\ndef week():");
+    assert!(text.contains("`def week():` would be gone"), "{text}");
+    assert!(
+        text.ends_with(&format!("\"new_text\": {}", json!(both))),
+        "{text}"
+    );
+    assert_eq!(project.text("dates.py"), dates);
+    project.run("edit_file", edit(&both)).await.unwrap();
+    assert_eq!(project.text("dates.py"), dates.replace("def week():", &both));
+
+    for (old, new) in [
+        ("def week():", "def week(days):\n    check(days)\n    log(days)"),
+        ("    return 7", "    days = 7\n    log(days)\n    return days"),
+    ] {
+        project.put("dates.py", dates.as_bytes());
+        let edit = json!({"path": "dates.py", "old_text": old, "new_text": new});
+        project.run("edit_file", edit).await.unwrap();
+    }
+    project.put("dates.py", dates.as_bytes());
+    project.cx.careful = false;
+    project.run("edit_file", edit(year)).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_long_change_is_shown_in_part() {
     let project = Project::new(&[("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\n")]);
     let lines: Vec<String> = (1..=100).map(|n| format!("line {n}")).collect();
@@ -286,7 +330,7 @@ async fn edit_file_fails_in_words_that_help() {
             "none",
             "a",
             "b",
-            "`none` does not exist. Use write_file to create it.",
+            "`none` does not exist. The project folder has: a.txt, bin, crlf, quoted.json. To make it use write_file.",
         ),
         ("bin", "a", "b", "`bin` is a binary file, not text."),
         (".", "a", "b", "`.` is a folder."),

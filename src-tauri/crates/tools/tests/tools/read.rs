@@ -445,6 +445,10 @@ async fn a_wrong_path_is_answered_with_what_is_there() {
             "shop/basket.py",
             "`shop/basket.py` does not exist. `shop` has: orders.py, parts.py. To make it use write_file.",
         ),
+        (
+            "README.md",
+            "`README.md` does not exist. The project folder has: readme.md, shop/. Use `readme.md`.",
+        ),
     ] {
         assert_eq!(
             project.fails("read_file", json!({ "path": path })).await,
