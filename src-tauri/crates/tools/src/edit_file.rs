@@ -4,6 +4,7 @@ use crate::change::{self, Plan};
 use crate::matching::{self, How, Match, is_alike};
 use crate::nearest::Wanted;
 use crate::place::Place;
+use crate::search_files::files_with;
 use crate::text::{Text, binary_kind};
 use crate::typed::{Stop, TypedTool, done};
 use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, nearest};
@@ -49,7 +50,7 @@ impl TypedTool for EditFile {
         change::prepare(cx, &input.path, |place, old| Ok(plan(cx, place, old, &input)?.0))
     }
 
-    fn run(input: Input, cx: &CallContext, _: &Stop) -> Result<CallOutput, ToolError> {
+    fn run(input: Input, cx: &CallContext, stop: &Stop) -> Result<CallOutput, ToolError> {
         let (change, mut text, (found, now)) = change::run(cx, &input.path, |place, old| {
             let (plan, found, new) = plan(cx, place, old, &input)?;
             let now = excerpt(&new, &found, cx.careful);
@@ -71,12 +72,26 @@ impl TypedTool for EditFile {
         if found.how == How::WhiteSpace {
             text.push_str(" The white space of old_text differed; the indentation of the file was kept.");
         }
+        if let Some(word) = replaced_word(&input).filter(|_| cx.careful) {
+            // The change is made; a look that fails takes nothing from it.
+            let files = files_with(word, cx, stop).unwrap_or_default();
+            if !files.is_empty() {
+                let _ = write!(text, " `{word}` is still in {}.", files.join(", "));
+            }
+        }
         text.push_str(&now);
         Ok(CallOutput {
             changes: vec![change],
             ..done(text)
         })
     }
+}
+
+/// The one word that an edit replaces by other text: where a small model renames something, the rest of its places is easily forgotten.
+fn replaced_word(input: &Input) -> Option<&str> {
+    let word = input.old_text.trim();
+    let is_name = word.chars().count() > 3 && word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (is_name && !input.new_text.contains(word)).then_some(word)
 }
 
 fn plan(

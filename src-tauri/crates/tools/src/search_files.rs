@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 const MAX_HITS: usize = 300;
 const MAX_HITS_PER_FILE: usize = 40;
@@ -22,6 +23,8 @@ const MAX_LINE: usize = 300;
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 const AS_PLAIN_TEXT: &str = "Nothing found as a regular expression; as plain text:\n";
 const BY_WORDS: &str = "Nothing found; lines with one of its words:\n";
+const MAX_FILES_WITH: usize = 5;
+const MAX_TIME_WITH: Duration = Duration::from_millis(300);
 /// Memory of a compiled expression, in bytes.
 const MAX_REGEX: usize = 2 * 1024 * 1024;
 
@@ -71,6 +74,35 @@ impl TypedTool for SearchFiles {
         }
         Ok(hits.output())
     }
+}
+
+/// Files of the project that hold a word, at most a few; fewer where looking takes long.
+pub(crate) fn files_with(word: &str, cx: &CallContext, stop: &Stop) -> Result<Vec<String>, ToolError> {
+    let query = Query::new(&Input {
+        pattern: format!("(?-i)\\b{}\\b", regex::escape(word)),
+        path: None,
+        glob: None,
+    })?;
+    let place = place::open(cx, place::named_or_root(cx, None)?, false)?;
+    let begun = Instant::now();
+    let mut hits = Hits::default();
+    let mut files = Vec::new();
+    walk(&place, None, stop, |found| {
+        let before = hits.files;
+        if found.kind == Kind::File {
+            search(cx, &place, &query, found, false, &mut hits);
+        }
+        if hits.files > before {
+            files.push(place.name_of(&found.path));
+        }
+        let is_enough = files.len() == MAX_FILES_WITH || begun.elapsed() > MAX_TIME_WITH;
+        Ok(if is_enough {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    Ok(files)
 }
 
 /// What else may have been meant by an expression that is found nowhere, with what is said when that is found.

@@ -17,6 +17,7 @@ const LOOKS: [&str; 5] = [
 /// Of these, the ones that tell where something is.
 const FINDS: [&str; 3] = ["list_files", "find_files", "search_files"];
 const EDIT: &str = "edit_file";
+const RUN: &str = "run_command";
 const ASK: &str = "ask_question";
 /// Without it a turn does not end.
 pub(super) const END: &str = "task_completion";
@@ -162,7 +163,8 @@ fn rounds(messages: &[Message]) -> Vec<Vec<Called<'_>>> {
 }
 
 /// What failed in the last answer or searched in it, and what the last two asked for a second time although nothing was changed
-/// in between. A small model that searched goes on searching, in place of reading or changing what it found.
+/// in between. A small model that searched goes on searching, in place of reading or changing what it found; and it searches where a
+/// command that failed has just said what is wrong.
 fn barred<'a>(rounds: &[Vec<Called<'a>>]) -> Vec<&'a str> {
     let Some(last) = rounds.last() else {
         return Vec::new();
@@ -176,6 +178,9 @@ fn barred<'a>(rounds: &[Vec<Called<'a>>]) -> Vec<&'a str> {
     let is_remediable = |call: &&Called<'_>| call.name == EDIT && failures(EDIT) == 1;
     let is_barred = |call: &&Called<'_>| FINDS.contains(&call.name) || !call.ok && !is_remediable(call);
     let mut barred: Vec<&str> = last.iter().filter(is_barred).map(|call| call.name).collect();
+    if last.iter().any(|call| call.name == RUN && !call.ok) {
+        barred.extend(FINDS);
+    }
     for at in since.len().saturating_sub(2)..since.len() {
         let earlier = since[..at].iter().flatten();
         let is_repeated = |call: &&Called<'_>| earlier.clone().any(|other| other.is_same(call));

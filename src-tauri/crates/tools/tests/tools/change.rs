@@ -158,6 +158,24 @@ async fn a_careful_write_may_change_every_line_of_a_file_a_little() {
 }
 
 #[tokio::test]
+async fn a_careful_edit_of_a_name_tells_where_it_still_is() {
+    let mut project = Project::new(&[
+        ("a.py", "load()\nload()\n"),
+        ("b.py", "from a import load\n"),
+        ("c.py", "Load = reload\n"),
+    ]);
+    project.cx.careful = true;
+    let edit = |path: &str| json!({"path": path, "old_text": "load", "new_text": "read", "all": true});
+    let text = project.says("edit_file", edit("a.py")).await;
+    assert!(
+        text.contains("2 places replaced. `load` is still in b.py.\n"),
+        "{text}"
+    );
+    let text = project.says("edit_file", edit("b.py")).await;
+    assert!(!text.contains("still in"), "{text}");
+}
+
+#[tokio::test]
 async fn a_careful_edit_does_not_lose_the_first_line_of_a_block() {
     let dates = "\"\"\"Dates.\"\"\"\n\n\ndef week():\n    return 7\n";
     let year = "def is_leap_year(number):\n    rest = number % 4\n    return rest == 0";

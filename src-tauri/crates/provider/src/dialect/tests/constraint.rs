@@ -192,6 +192,7 @@ fn what_failed_or_was_done_twice_is_not_offered_at_once() {
 
     let failed = after(&[called("run_command", "{}", false)]);
     assert!(!has(&failed, "run_command") && has(&failed, "read_file"));
+    assert!(!has(&failed, "list_files"), "it has just said what is wrong");
     let edit = called("edit_file", "{}", false);
     assert!(
         has(&after(std::slice::from_ref(&edit)), "edit_file"),
