@@ -73,6 +73,19 @@ fn prompt_of_each_dialect() {
 
 /// Each limit is one byte too small for the length before.
 #[test]
+fn what_a_dialect_adds_comes_before_the_project() {
+    let project = "# Project\nlinux\n\n# Project\nof a guide";
+    for (system, begin) in [
+        (format!("Be brief.\n\n{project}\n"), "Be brief.\n\n# Tools"),
+        (project.to_owned(), "# Tools"),
+    ] {
+        let prompt = enhanced_prompt(&system, &tools(), CallFormat::Json, Room::Small);
+        assert!(prompt.starts_with(begin), "{prompt}");
+        assert!(prompt.ends_with(&format!("\n\n{project}")), "{prompt}");
+    }
+}
+
+#[test]
 fn each_length_of_the_prompt() {
     let mut limit = PROMPT_LIMIT;
     let mut seen: Vec<String> = Vec::new();
