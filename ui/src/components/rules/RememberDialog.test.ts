@@ -1,7 +1,8 @@
 import { fireEvent, render, screen } from '@testing-library/svelte'
 import { tick } from 'svelte'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { ApprovalDesk } from '$lib/approvals.svelte'
+import { fakeClock } from '$lib/approvals/clock.fixture'
 import { changeRequest, commandRequest } from '$lib/approvals/requests.fixture'
 import { HostError } from '$lib/host/host'
 import type { ApprovalRequest, Decision, RuleDraft, RuleInfo, RulePreview } from '$lib/protocol'
@@ -14,27 +15,13 @@ const save = vi.fn<(rule: RuleDraft) => Promise<RuleInfo[]>>()
 const onclose = vi.fn()
 const plain: RulePreview = { words: 'npm install, any arguments', wide: [], covered: [], near: [] }
 
+fakeClock(new Date(2026, 4, 20, 9, 30))
 beforeEach(() => {
-  vi.useFakeTimers({
-    toFake: [
-      'setTimeout',
-      'clearTimeout',
-      'setInterval',
-      'clearInterval',
-      'performance',
-      'Date',
-      'requestAnimationFrame',
-      'cancelAnimationFrame',
-    ],
-    now: new Date(2026, 4, 20, 9, 30),
-  })
   decide.mockReset().mockResolvedValue()
   preview.mockReset().mockResolvedValue(plain)
   save.mockReset().mockResolvedValue([])
   onclose.mockReset()
 })
-
-afterEach(() => vi.useRealTimers())
 
 const wait = async (millis: number): Promise<void> => {
   await vi.advanceTimersByTimeAsync(millis)
