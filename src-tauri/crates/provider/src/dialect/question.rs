@@ -25,16 +25,52 @@ const TELL: [&str; 18] = [
     "does",
 ];
 
-/// Whether the words ask for an answer. What is told apart is English; of other languages only the question mark is known.
+/// Whether the words ask for an answer: the last sentence does, or all of them do. What is told apart is English; of other languages
+/// only the question mark is known.
 pub(super) fn is_question(words: &str) -> bool {
     let words = words.trim().to_lowercase();
-    let mut wish = words.as_str();
-    while let Some(rest) = POLITE.iter().find_map(|polite| without(wish, polite)) {
-        wish = rest;
+    let mut sentences = words.split_inclusive(['.', '!', '?']).fold(Vec::new(), joined);
+    let Some(last) = sentences.pop() else {
+        return false;
+    };
+    let last = Wish::of(&last);
+    last.is_asked || last.is_told && sentences.iter().all(|sentence| Wish::of(sentence).is_told)
+}
+
+/// Puts together what a full stop within a word took apart.
+fn joined(mut sentences: Vec<String>, part: &str) -> Vec<String> {
+    match sentences
+        .last_mut()
+        .filter(|_| !part.starts_with(char::is_whitespace))
+    {
+        Some(sentence) => sentence.push_str(part),
+        None => sentences.push(part.to_owned()),
     }
-    let is_told = TELL.iter().any(|verb| without(wish, verb).is_some());
-    let is_polite = wish.len() < words.len();
-    is_told || (words.ends_with('?') && !is_polite)
+    sentences
+}
+
+/// What one sentence is.
+struct Wish {
+    /// A question, and not a wish put as one.
+    is_asked: bool,
+    /// A wish to be told something.
+    is_told: bool,
+}
+
+impl Wish {
+    fn of(sentence: &str) -> Self {
+        let sentence = sentence.trim();
+        let mut wish = sentence;
+        while let Some(rest) = POLITE.iter().find_map(|polite| without(wish, polite)) {
+            wish = rest;
+        }
+        let is_told = TELL.iter().any(|verb| without(wish, verb).is_some());
+        let is_polite = wish.len() < sentence.len();
+        Self {
+            is_asked: sentence.ends_with('?') && (is_told || !is_polite),
+            is_told,
+        }
+    }
 }
 
 /// What follows a word at the beginning.
@@ -58,6 +94,8 @@ mod tests {
             "what does it do",
             "Wie heißt die Funktion? ",
             "In which file is it?",
+            "There is a.txt. What is in it?",
+            "Explain src/a.rs. Tell me who calls it.",
         ] {
             assert!(is_question(words), "{words}");
         }
@@ -66,6 +104,8 @@ mod tests {
             "Can you rename it?",
             "Could you please rename it?",
             "Showcase the parser.",
+            "What is in a.txt? Then note it in b.txt.",
+            "Explain why it fails. Fix it.",
             "Add a list of users.",
             "",
         ] {
