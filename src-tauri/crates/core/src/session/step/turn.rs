@@ -323,15 +323,15 @@ impl Draft<'_> {
 
     /// One last request without tools; a cap holds for it too.
     pub(super) fn finish_up(&mut self) {
+        // The results of closed calls go with the request, so they count.
+        self.close_calls(words::NOT_REACHED, words::STOPPED_DURING);
         let Some(turn) = self.turn() else { return };
         let reached = self.caps_reached(turn, &self.expected());
         if !reached.is_empty() {
-            self.close_calls(words::NOT_REACHED, words::STOPPED_DURING);
             self.pause_at(reached);
             return;
         }
         let iteration = turn.iteration + u32::from(self.is_answered(turn) || turn.iteration == 0);
-        self.close_calls(words::NOT_REACHED, words::STOPPED_DURING);
         self.ask_model(iteration, true);
     }
 
