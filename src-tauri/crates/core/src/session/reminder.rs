@@ -29,29 +29,22 @@ pub fn remind(request: &mut ModelRequest) {
 
 /// What the person said in this turn, on one line; none where it is too long to be said again.
 pub fn asked(state: &SessionState) -> Option<Asked> {
-    let turn = state.live.turn.as_ref()?.turn;
-    let mut words: Vec<&str> = Vec::new();
-    let (mut is_begun, mut is_changed) = (false, false);
-    for item in state.items.iter().filter(|item| item.turn == turn) {
-        match &item.kind {
-            ItemKind::UserMessage {
-                text,
-                delivery: Delivery::Start | Delivery::Steer { .. },
-                ..
-            } => words.extend(text.split_whitespace()),
-            ItemKind::Call(call) => {
-                is_begun = true;
-                let output = call.output.as_ref();
-                is_changed |= output.is_some_and(|output| !output.changes.is_empty());
-            }
-            _ => {}
-        }
-    }
+    let turn = state.live.turn.as_ref()?;
+    let mut of_turn = state.items.iter().filter(|item| item.turn == turn.turn);
+    let texts = of_turn.clone().filter_map(|item| match &item.kind {
+        ItemKind::UserMessage {
+            text,
+            delivery: Delivery::Start | Delivery::Steer { .. },
+            ..
+        } => Some(text),
+        _ => None,
+    });
+    let words: Vec<&str> = texts.flat_map(|text| text.split_whitespace()).collect();
     let all = words.join(" ");
     let is_short = all.chars().count() <= MAX_WORDS;
     (is_short && !all.is_empty()).then(|| Asked {
         words: all.into(),
-        is_begun,
-        is_changed,
+        is_begun: of_turn.any(|item| matches!(item.kind, ItemKind::Call(_))),
+        is_changed: !turn.changed_files.is_empty(),
     })
 }

@@ -29,24 +29,19 @@ const TELL: [&str; 18] = [
 /// only the question mark is known.
 pub(super) fn is_question(words: &str) -> bool {
     let words = words.trim().to_lowercase();
-    let mut sentences = words.split_inclusive(['.', '!', '?']).fold(Vec::new(), joined);
-    let Some(last) = sentences.pop() else {
+    let wishes = in_lines(&words).lines().map(Wish::of).collect::<Vec<_>>();
+    let Some((last, earlier)) = wishes.split_last() else {
         return false;
     };
-    let last = Wish::of(&last);
-    last.is_asked || last.is_told && sentences.iter().all(|sentence| Wish::of(sentence).is_told)
+    last.is_asked || last.is_told && earlier.iter().all(|wish| wish.is_told)
 }
 
-/// Puts together what a full stop within a word took apart.
-fn joined(mut sentences: Vec<String>, part: &str) -> Vec<String> {
-    match sentences
-        .last_mut()
-        .filter(|_| !part.starts_with(char::is_whitespace))
-    {
-        Some(sentence) => sentence.push_str(part),
-        None => sentences.push(part.to_owned()),
-    }
-    sentences
+/// Each sentence on a line; a full stop within a word ends none.
+fn in_lines(words: &str) -> String {
+    let ends = [". ", "! ", "? "];
+    ends.iter().fold(words.to_owned(), |text, end| {
+        text.replace(end, &end.replace(' ', "\n"))
+    })
 }
 
 /// What one sentence is.
