@@ -13,13 +13,7 @@ pub const OTHERS: [Task; 10] = [
         files: &[("text.py", TEXT)],
         check: |done| {
             done.is_as_before(&[("text.py", TEXT)])?;
-            let answer = done.answer.to_lowercase();
-            let is_told = ["lower", "hyphen", "dash", "'-'", "\"-\"", "`-`"];
-            ensure!(
-                is_told.iter().any(|word| answer.contains(word)),
-                "the answer is {answer:?}"
-            );
-            Ok(())
+            done.says_one_of(&["lower", "hyphen", "dash", "'-'", "\"-\"", "`-`"])
         },
     },
     Task {
@@ -32,12 +26,7 @@ pub const OTHERS: [Task; 10] = [
                 done.commands.iter().any(|command| command.contains("unittest")),
                 "they were not run"
             );
-            let answer = done.answer.to_lowercase();
-            ensure!(
-                answer.contains("pass") || answer.contains("success"),
-                "the answer is {answer:?}"
-            );
-            Ok(())
+            done.says_one_of(&["pass", "success"])
         },
     },
     Task {
@@ -86,12 +75,7 @@ pub const OTHERS: [Task; 10] = [
         files: &[("util.py", UTIL)],
         check: |done| {
             done.is_as_before(&[("util.py", UTIL)])?;
-            let answer = done.answer.to_lowercase();
-            ensure!(
-                answer.contains('3') || answer.contains("three"),
-                "the answer is {answer:?}"
-            );
-            Ok(())
+            done.says_one_of(&["3", "three"])
         },
     },
     Task {
@@ -183,6 +167,14 @@ impl Done<'_> {
         for (name, content) in files {
             ensure!(self.read(name)? == *content, "{name} was changed");
         }
+        Ok(())
+    }
+
+    /// Whether the last answer has one of these words, in whatever letters.
+    fn says_one_of(&self, words: &[&str]) -> Result<()> {
+        let answer = self.answer.to_lowercase();
+        let is_said = words.iter().any(|word| answer.contains(word));
+        ensure!(is_said, "the answer is {answer:?}");
         Ok(())
     }
 }

@@ -3,6 +3,9 @@
 /// Most bytes of a result.
 pub(crate) const MAX_TEXT: usize = 64 * 1024;
 
+/// Most bytes of a replacement that is written out in an answer to the model.
+pub(crate) const MAX_REPLACEMENT: usize = 2_000;
+
 /// A size for people: `812 B`, `14.2 KB`, `3.0 MB`.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {

@@ -1,11 +1,11 @@
 //! A part of a file, replaced in exactly the place that is meant.
 
 use crate::change::{self, Plan};
-use crate::matching::{self, How, Match, is_alike};
+use crate::matching::{self, How, Match, indentation, is_alike};
 use crate::nearest::Wanted;
 use crate::place::Place;
 use crate::search_files::files_with;
-use crate::text::{Text, binary_kind};
+use crate::text::{self, Text, binary_kind};
 use crate::typed::{Stop, TypedTool, done};
 use crate::{CallContext, Prepared, ToolError, ToolKind, bounds, nearest};
 use paddock_protocol::CallOutput;
@@ -23,8 +23,6 @@ const WANTED: Wanted<'_> = Wanted {
 const AROUND: usize = 2;
 const MAX_SHOWN: usize = 20;
 const MAX_LINE: usize = 300;
-/// Bytes of a replacement that is written out in an answer to the model.
-const MAX_ADDITION: usize = 2_000;
 
 pub(crate) struct EditFile;
 
@@ -161,21 +159,16 @@ fn with_forgotten_line(before: &str, found: &Match, old_text: &str) -> Option<St
     let old = old_text.trim_matches('\n');
     let new = only.text.trim_matches('\n');
     let is_one_line = !old.contains('\n') && !old.trim().is_empty();
-    let adds_lines = new.lines().count() > 2 && new.len() <= MAX_ADDITION;
+    let adds_lines = new.lines().count() > 2 && new.len() <= bounds::MAX_REPLACEMENT;
     if !is_one_line || !adds_lines || new.lines().any(|line| is_alike(line.trim(), old.trim())) {
         return None;
     }
-    let indent = |line: &str| line.len() - line.trim_start().len();
     let begin = before[..only.range.start].rfind('\n').map_or(0, |at| at + 1);
     let mut lines = before[begin..].lines();
     let line = lines.next().filter(|line| line.trim() == old.trim())?;
     let below = lines.find(|line| !line.trim().is_empty())?;
-    let gap = if before.contains("\n\n\n") {
-        "\n\n\n"
-    } else {
-        "\n\n"
-    };
-    (indent(below) > indent(line)).then(|| format!("{new}{gap}{old}"))
+    let is_block = indentation(below).len() > indentation(line).len();
+    is_block.then(|| format!("{new}{}{old}", text::gap(before)))
 }
 
 /// The changed lines as they are now, with those around them: what went wrong is seen at once.

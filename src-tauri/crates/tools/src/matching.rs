@@ -3,19 +3,12 @@
 
 use crate::text::LineEnd;
 use similar::TextDiff;
+use std::ops::Range;
 
 /// Share of letters that two lines have in common when one is the other with a change.
 const ALIKE: f32 = 0.75;
 /// Longer lines are compared only whole: the comparison is quadratic.
 const MAX_ALIKE: usize = 1_000;
-
-/// Whether one line is the other with a small change.
-pub(crate) fn is_alike(line: &str, other: &str) -> bool {
-    let are_short = line.len().max(other.len()) <= MAX_ALIKE;
-    line == other || are_short && TextDiff::from_chars(line, other).ratio() >= ALIKE
-}
-use std::ops::Range;
-
 /// Lines compared letter by letter when nothing else is near.
 const MAX_COMPARED: usize = 4_000;
 
@@ -281,7 +274,7 @@ fn by_lines(content: &str, old: &str, new: &str, ends: LineEnd) -> Result<Match,
     }
 }
 
-fn indentation(line: &str) -> &str {
+pub(crate) fn indentation(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
@@ -362,6 +355,12 @@ fn nearest(lines: &[Line], wanted: &[&str]) -> Option<Range<usize>> {
         .max_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)))?;
     let start = at.saturating_sub(offset);
     (ratio > 0.5).then(|| start + 1..(start + 1 + size).min(lines.len() + 1))
+}
+
+/// Whether one line is the other with a small change.
+pub(crate) fn is_alike(line: &str, other: &str) -> bool {
+    let are_short = line.len().max(other.len()) <= MAX_ALIKE;
+    line == other || are_short && TextDiff::from_chars(line, other).ratio() >= ALIKE
 }
 
 #[cfg(test)]

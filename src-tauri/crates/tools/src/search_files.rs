@@ -57,7 +57,7 @@ impl TypedTool for SearchFiles {
     fn run(input: Input, cx: &CallContext, stop: &Stop) -> Result<CallOutput, ToolError> {
         let query = Query::new(&input)?;
         let place = place::open(cx, place::named_or_root(cx, input.path.as_deref())?, false)?;
-        let mut hits = look(cx, &place, &query, stop)?;
+        let mut hits = look(cx, &place, &query, stop, Hits::are_enough)?;
         for (pattern, said) in other_ways(&input.pattern, cx.careful) {
             if hits.hits > 0 {
                 break;
@@ -67,7 +67,7 @@ impl TypedTool for SearchFiles {
                 path: None,
                 glob: input.glob.clone(),
             })?;
-            let other = look(cx, &place, &query, stop)?;
+            let other = look(cx, &place, &query, stop, Hits::are_enough)?;
             if other.hits > 0 {
                 hits = Hits { said, ..other };
             }
@@ -85,24 +85,8 @@ pub(crate) fn files_with(word: &str, cx: &CallContext, stop: &Stop) -> Result<Ve
     })?;
     let place = place::open(cx, place::named_or_root(cx, None)?, false)?;
     let begun = Instant::now();
-    let mut hits = Hits::default();
-    let mut files = Vec::new();
-    walk(&place, None, stop, |found| {
-        let before = hits.files;
-        if found.kind == Kind::File {
-            search(cx, &place, &query, found, false, &mut hits);
-        }
-        if hits.files > before {
-            files.push(place.name_of(&found.path));
-        }
-        let is_enough = files.len() == MAX_FILES_WITH || begun.elapsed() > MAX_TIME_WITH;
-        Ok(if is_enough {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
-    })?;
-    Ok(files)
+    let are_enough = |hits: &Hits| hits.files.len() >= MAX_FILES_WITH || begun.elapsed() > MAX_TIME_WITH;
+    Ok(look(cx, &place, &query, stop, are_enough)?.files)
 }
 
 /// What else may have been meant by an expression that is found nowhere, with what is said when that is found.
@@ -123,8 +107,14 @@ fn other_ways(pattern: &str, careful: bool) -> Vec<(String, &'static str)> {
     ways
 }
 
-/// Searches what the call names.
-fn look(cx: &CallContext, place: &Place, query: &Query, stop: &Stop) -> Result<Hits, ToolError> {
+/// Searches a folder until there is enough, or a file.
+fn look(
+    cx: &CallContext,
+    place: &Place,
+    query: &Query,
+    stop: &Stop,
+    are_enough: impl Fn(&Hits) -> bool,
+) -> Result<Hits, ToolError> {
     let mut hits = Hits::default();
     let found = place
         .root
@@ -139,7 +129,7 @@ fn look(cx: &CallContext, place: &Place, query: &Query, stop: &Stop) -> Result<H
                         .get_or_insert_with(|| place.name_of(&found.path));
                 }
             }
-            Ok(if hits.are_enough() {
+            Ok(if are_enough(&hits) {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -227,7 +217,8 @@ struct Hits {
     said: &'static str,
     text: String,
     hits: usize,
-    files: usize,
+    /// Their names.
+    files: Vec<String>,
     more: bool,
     too_large: usize,
     secret: usize,
@@ -252,7 +243,7 @@ impl Hits {
             // A small model takes a first line for what was found, so it is no name of a file.
             let (lines, files) = (
                 bounds::count(self.hits, "line"),
-                bounds::count(self.files, "file"),
+                bounds::count(self.files.len(), "file"),
             );
             let head = format!("{}{lines} in {files}.\n\n", self.said);
             self.text.insert_str(0, &head);
@@ -279,7 +270,7 @@ impl Hits {
         }
         let facts = OutputFacts::Hits {
             hits: self.hits as u32,
-            files: self.files as u32,
+            files: self.files.len() as u32,
             more: self.more,
         };
         CallOutput {
@@ -316,9 +307,10 @@ fn search(cx: &CallContext, place: &Place, query: &Query, found: &Found, by_name
                 hits.secret += 1;
                 return;
             }
-            let gap = if hits.files == 0 { "" } else { "\n" };
-            let _ = writeln!(hits.text, "{gap}{}", place.name_of(&found.path));
-            hits.files += 1;
+            let gap = if hits.files.is_empty() { "" } else { "\n" };
+            let name = place.name_of(&found.path);
+            let _ = writeln!(hits.text, "{gap}{name}");
+            hits.files.push(name);
         }
         if in_file == MAX_HITS_PER_FILE || hits.are_enough() {
             hits.more = true;

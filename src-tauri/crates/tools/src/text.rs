@@ -22,6 +22,11 @@ impl Encoding {
     }
 }
 
+/// What stands between two parts of a text, such as functions: two empty lines where it has such a place, else one.
+pub(crate) fn gap(text: &str) -> &'static str {
+    if text.contains("\n\n\n") { "\n\n\n" } else { "\n\n" }
+}
+
 /// How lines end in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnd {

@@ -3,7 +3,7 @@
 use crate::change::{self, Plan};
 use crate::matching::is_alike;
 use crate::place::Place;
-use crate::text::{LineEnd, Text};
+use crate::text::{self, LineEnd, Text};
 use crate::typed::{Stop, TypedTool, done};
 use crate::{CallContext, Prepared, ToolError, ToolKind, bounds};
 use paddock_protocol::CallOutput;
@@ -16,8 +16,6 @@ use std::collections::HashSet;
 const MAX_LINE: usize = 120;
 /// Lines of a file that are compared with others, each with each.
 const MAX_COMPARED: usize = 200;
-/// Bytes of a replacement that is written out in an answer to the model.
-const MAX_ADDITION: usize = 2_000;
 
 pub(crate) struct WriteFile;
 
@@ -159,11 +157,6 @@ fn addition(before: &str, content: &str) -> Option<(String, String)> {
     let old = starts
         .map(|start| &ends[start..])
         .find(|tail| !tail.trim().is_empty() && before.matches(tail).count() == 1)?;
-    let between = if before.contains("\n\n\n") {
-        "\n\n\n"
-    } else {
-        "\n\n"
-    };
-    let new = format!("{old}{between}{}", content.trim_matches('\n'));
-    (new.len() <= MAX_ADDITION).then(|| (old.to_owned(), new))
+    let new = format!("{old}{}{}", text::gap(before), content.trim_matches('\n'));
+    (new.len() <= bounds::MAX_REPLACEMENT).then(|| (old.to_owned(), new))
 }
